@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// engine: the deterministic state machine. Inputs in, state and effects out; the same inputs give
+// the same state and the same effects, on any machine. Pure: no I/O, no clock.
+//
+// The loop of a server: gather inputs, number them, journal them, engine_apply each, hand the
+// effects to the cluster. When a tick is due: engine_decide on the state, put the tick (with its
+// decisions) first in the next batch. At start: engine_restore from the checkpoint, engine_apply
+// the journal's tail, then engine_outstanding gives the effects that may not have been done.
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "model/effect.h"
+#include "model/input.h"
+
+struct engine;
+
+struct effects {
+    struct arena *arena;
+    struct effect *items;
+    uint32_t count, cap;
+};
+
+/* What a command led to: kept under its idempotency key, and returned again for the same key. */
+struct outcome {
+    enum status status;
+    struct err err;        /* where, field, hint when refused */
+    struct uuid id;        /* made by a submit */
+    int64_t revision;      /* of the plan, after a plan apply */
+    bool repeated;         /* the answer of an earlier command with the same key */
+};
+
+struct engine *engine_new(void);  /* empty: pool `default`, department `default`, revision 1 */
+void engine_free(struct engine *e);
+const struct state *engine_state(const struct engine *e); /* good until the next apply */
+
+/* engine_apply applies one input with seq = state.seq + 1 (CHECK) and now_ms >= state.now_ms.
+ * Never fails: a refused command changes nothing but the audit, and *outcome says why. Effects are
+ * appended; their pointers are good until the next apply. */
+void engine_apply(struct engine *e, const struct input *in, struct effects *effects,
+                  struct outcome *outcome);
+/* engine_check says what engine_apply would answer to the command now, changing nothing. */
+void engine_check(const struct engine *e, const struct input *in, struct outcome *outcome);
+
+/* engine_decide runs the scheduler over every pool at time now_ms and returns the tick, in arena.
+ * Pure on the state. *changed is false when the tick would change nothing (it need not be journalled). */
+void engine_decide(const struct engine *e, int64_t now_ms, struct arena *arena, struct tick *tick,
+                   bool *changed);
+/* engine_next_ms: when time alone may change a decision (minimum run time over, grace over,
+ * auto-deletion, back-off), INT64_MAX if never. */
+int64_t engine_next_ms(const struct engine *e);
+
+/* engine_outstanding lists effects asked for and not confirmed: to be done again after a restart. */
+void engine_outstanding(const struct engine *e, struct effects *effects);
+
+void engine_checkpoint(const struct engine *e, struct buf *out);
+MUST_USE enum status engine_restore(struct engine *e, struct str bytes, struct err *err);
+uint64_t engine_hash(const struct engine *e); /* of the checkpoint's bytes */
+
+/* Books, kept up to date: what each queue holds. A parent's sum is its children's sum. */
+struct held {
+    int64_t gpu_share, cpu_milli, memory_bytes;
+    int64_t gpu_share_nonpreemptible; /* of those */
+};
+/* engine_held: of project or department `queue` in `pool` (or in all pools with an empty name),
+ * binding, running and releasing pods. Zero for unknown names. */
+struct held engine_held(const struct engine *e, struct str pool, struct str queue, bool department);
+/* Place in the queue of a waiting workload: how many are ahead of it in its project and pool (0: next). */
+uint32_t engine_place(const struct engine *e, const struct workload *w);
+/* Fair share of each queue of a pool as the last decision saw it, for display. */
+int64_t engine_fair_share(const struct engine *e, struct str pool, struct str queue, bool department);
+/* Node pool a node belongs to. */
+struct str engine_pool_of(const struct engine *e, const struct node *n);
+const struct workload *engine_find(const struct engine *e, struct uuid id);
+/* By project and name among the live ones, else the newest ended one; NULL when there is none. */
+const struct workload *engine_find_name(const struct engine *e, struct str project, struct str name);
+/* engine_invariants checks R1 to R9's standing parts and the books; returns the first breach as text, or empty. */
+struct str engine_invariants(const struct engine *e, struct arena *arena);

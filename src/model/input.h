@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// input: everything that can change the state. A command was asked for by someone, an observation
+// was made by a cluster adapter, a tick is time passing, with the decisions it led to. Inputs are
+// journalled with their number before they are applied; applying is deterministic.
+#pragma once
+
+#include "model/state.h"
+
+enum input_kind {
+    INPUT_NONE,
+    /* commands */
+    INPUT_PLAN_APPLY,
+    INPUT_SUBMIT,
+    INPUT_SUSPEND,
+    INPUT_RESUME,
+    INPUT_DELETE,
+    INPUT_REFUSED,      /* a command refused at the edge, kept for the audit */
+    /* observations */
+    INPUT_NODE_SEEN,    /* a node appeared or changed */
+    INPUT_NODE_LOST,
+    INPUT_POD_STARTED,
+    INPUT_POD_EXITED,
+    INPUT_POD_FAILED,   /* could not be started */
+    /* time */
+    INPUT_TICK,
+    INPUT_KIND_COUNT
+};
+
+struct plan_apply {
+    struct plan plan;
+    int64_t base_revision; /* the revision it was made against; 0: whatever is there */
+    bool prune;
+};
+struct submit {
+    struct uuid id;
+    struct str name, project;
+    enum workload_kind kind;
+    struct workload_spec spec;
+    struct pod_id { struct uuid id; } *pod_ids; /* minted at the edge, one per pod */
+    uint32_t pod_ids_count;
+};
+struct pod_report {
+    struct uuid pod;
+    uint32_t attempt;
+    int64_t at_ms;         /* by the node's clock */
+    int64_t exit_code;     /* EXITED */
+    struct str reason;     /* "Completed", "Error", "OOMKilled", "NodeLost", "Stopped", or why a start failed */
+};
+struct refused { struct str what; uint32_t status; struct str text; };
+
+/* What a tick decided, in names that outlive the cycle (recorded, so that restart applies it and
+ * replay can decide again and compare). */
+struct bind { struct uuid pod; struct str node; struct held_device *devices; uint32_t devices_count; };
+struct evict { struct uuid pod; bool move; struct why why; };
+struct waiting { struct uuid workload; struct why why; bool next_pool; };
+struct tick {
+    struct bind *binds;
+    struct evict *evicts;
+    struct waiting *waiting; /* only those whose reason changed */
+    struct claim *claims;    /* all that are kept after this tick */
+    uint32_t binds_count, evicts_count, waiting_count, claims_count;
+};
+
+struct input {
+    int64_t seq;          /* given by the journal, 1, 2, 3 … */
+    int64_t now_ms;       /* wall time, made non-decreasing before journalling */
+    enum input_kind kind;
+    uint32_t version;     /* INPUT_VERSION of the writer */
+    struct str author;    /* user of a command, "" for weir */
+    struct str key;       /* idempotency key, "" none */
+    struct uuid target;   /* workload of SUSPEND, RESUME, DELETE */
+    struct str node_name; /* NODE_LOST */
+    struct plan_apply plan_apply;
+    struct submit submit;
+    struct node node;     /* NODE_SEEN */
+    struct pod_report pod;
+    struct refused refused;
+    struct tick tick;
+};
+
+enum { INPUT_VERSION = 1 };
+extern const struct record record_input, record_tick;

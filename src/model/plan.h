@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// plan: who is entitled to what: node pools, departments, projects and their quotas per pool.
+// The file in source control, the command that changes it and the state hold this same struct;
+// its meaning is normal: defaults filled in, amounts in base units, lists sorted by name.
+#pragma once
+
+#include "base/doc.h"
+#include "base/err.h"
+#include "model/record.h"
+
+/* Ranks of queues and priorities of work use the same seven words; see priority.h. */
+
+struct quota {
+    struct str pool;
+    int64_t gpu_share;             /* guaranteed, shares of 1/7000 device, >= 0 */
+    int64_t gpu_max_share;         /* maximum; -1 unlimited */
+    int64_t cpu_milli, cpu_max_milli;       /* guaranteed and maximum; -1 unlimited (default) */
+    int64_t memory_bytes, memory_max_bytes; /* the same */
+    bool over_quota;               /* false: the guarantee is the maximum */
+    int64_t weight_milli;          /* over-quota weight in thousandths; default 2000 */
+    int64_t rank;                  /* among siblings, higher first; default that of medium-low */
+    int64_t reclaim_min_runtime_ms, preempt_min_runtime_ms; /* -1: inherited (default) */
+};
+
+enum placement { PLACEMENT_BINPACK, PLACEMENT_SPREAD };
+
+struct pool {
+    struct str name;
+    struct str label_key, label_value; /* nodes with this label; both empty for `default` */
+    enum placement gpu_placement, cpu_placement;
+    int64_t reclaim_min_runtime_ms, preempt_min_runtime_ms; /* default 0 */
+    bool time_based_fair_share;        /* default off */
+};
+
+struct department {
+    struct str name;
+    struct str parent;      /* another department, or "" */
+    struct str owner_group;
+    struct quota *quotas;   /* sorted by pool; a pool not named has no guarantee, see plan_quota */
+    uint32_t quotas_count;
+    uint32_t id;            /* small number from a counter of the state, never reused; 0 in a file */
+};
+
+enum preemptibility { PREEMPTIBILITY_DEFAULT, PREEMPTIBLE, NON_PREEMPTIBLE };
+
+struct project {
+    struct str name;
+    struct str department;
+    struct str access_group;
+    struct quota *quotas;
+    uint32_t quotas_count;
+    enum preemptibility default_preemptibility; /* DEFAULT: by the priority */
+    int64_t default_priority;                   /* 0: by the kind of workload */
+    struct str_item *default_pools;             /* order in which pools are tried; empty: by name */
+    uint32_t default_pools_count;
+    uint32_t id;                                /* as for departments */
+};
+
+struct plan {
+    struct pool *pools;
+    struct department *departments; /* sorted by name */
+    struct project *projects;       /* sorted by name */
+    uint32_t pools_count, departments_count, projects_count;
+};
+
+extern const struct record record_quota, record_pool, record_department, record_project, record_plan;
+
+/* plan_from_doc reads a parsed file (the seed's worksheet form) into *out, in normal form, and reports every problem
+ * of form (unknown keys with the nearest known one, types, units, duplicates, ranges) with its
+ * position. With errors *out holds what could be read. Strings live in arena. */
+void plan_from_doc(const struct doc *root, struct arena *arena, struct plan *out,
+                   struct problems *problems);
+
+/* What the nodes of a pool offer, for checks against the hardware. */
+struct pool_capacity {
+    struct str pool;
+    int64_t gpu_share, largest_node_gpu_share;
+    int64_t largest_node_free_shape; /* devices of the largest node */
+    uint32_t node_count;
+};
+/* plan_check reports contradictions of meaning: guarantees above the parent's or the hardware
+ * (also with the largest node lost), maximum below guarantee, weight without over-quota, production
+ * priority on a preemptible project, unreachable maxima … with the position of the entry in root
+ * (may be NULL: then without positions). capacity may be NULL: hardware checks are left out. */
+void plan_check(const struct plan *plan, const struct doc *root,
+                const struct pool_capacity *capacity, uint32_t capacity_count,
+                struct problems *problems);
+
+/* plan_quota gives the effective quota of entry quotas[count] for pool: the one listed, or the
+ * default for a pool not named (no guarantee, over quota allowed, weight 2, CPU and memory unlimited). */
+struct quota plan_quota(const struct quota *quotas, uint32_t count, struct str pool);
+
+/* One difference between two plans, by meaning. */
+enum change_kind { CHANGE_ADD, CHANGE_REMOVE, CHANGE_SET };
+struct plan_change {
+    enum change_kind kind;
+    struct str what;      /* "project team-a", "project team-a, pool h100" */
+    struct str field;     /* "" for whole objects, else "max_gpus" */
+    struct str from, to;  /* as a person writes them */
+};
+/* plan_diff lists how `to` differs from `from`, in a stable order; objects that only `from` has are
+ * listed as CHANGE_REMOVE only when prune. */
+struct plan_change *plan_diff(const struct plan *from, const struct plan *to, bool prune,
+                              struct arena *arena, uint32_t *count);
+/* plan_merge gives base with the objects of change added or replaced; prune drops the others. */
+void plan_merge(const struct plan *base, const struct plan *change, bool prune,
+                struct arena *arena, struct plan *out);
+/* plan_to_yaml writes the file form; plan_from_doc of it gives an equal plan. */
+void plan_to_yaml(const struct plan *plan, struct buf *out);
