@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// limits: every maximum on one page. Beyond one of these an input is refused at the door with
+// STATUS_TOO_LARGE (or STATUS_INVALID for a value); the core may then rely on it.
+#pragma once
+
+#include <stdint.h>
+
+/* ---- scheduler: sizes of one snapshot (one node pool) ---- */
+#define NODES_MAX           65536u   /* nodes of a pool */
+#define NODE_DEVICES_MAX    1024u    /* devices of a node */
+#define QUEUES_MAX          65536u   /* departments and projects of a pool */
+#define QUEUE_DEPTH_MAX     16u      /* levels of departments and projects */
+#define WORKLOADS_MAX       4194304u /* workloads of a pool that are not over */
+#define TASKS_MAX           4194304u /* pods of those */
+#define GROUPS_MAX          8388608u /* gang groups, inner ones included */
+#define GROUP_DEPTH_MAX     16u      /* levels of groups in a gang */
+#define TOPOLOGY_LEVELS_MAX 16u      /* levels of a topology (KAI: the same) */
+#define EXTENDED_MAX        256u     /* names of extended and MIG resources of a pool */
+
+/* ---- scheduler: values ---- */
+#define NODE_SHARES_MAX   (INT64_C(1) << 32) /* device shares of a node */
+#define AMOUNT_MAX        (INT64_C(1) << 46) /* any other amount of a node or a pod; the sum over the
+                                                nodes of a pool stays below 2^63 */
+#define QUEUE_AMOUNT_MAX  (INT64_C(1) << 60) /* a quota or limit */
+#define WEIGHT_MILLI_MAX  INT64_C(10000000)  /* an over-quota weight of 10,000 */
+#define K_PERMILLE_MAX    INT64_C(100000)    /* the k of time-based fair share: 100 */
+#define USAGE_DENOMINATOR_MAX INT64_C(1000000000) /* past usage is a fraction over at most this */
+#define SATURATION_PERMILLE_MAX INT64_C(1000000)  /* a saturation multiplier of 1,000 */
+#define DURATION_MAX_MS   (INT64_C(1) << 50) /* any duration; 35,000 years */

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// cycle: the one entry to the scheduler: a snapshot in, decisions with reasons out.
+#pragma once
+
+#include "base/arena.h"
+#include "model/decision.h"
+
+#define ACTION_BIT(action) (1u << (action))
+#define ACTIONS_ALL        ((1u << ACTION_COUNT) - 1)
+
+/* sched_cycle runs the actions in actions_mask (ACTION_BIT, in the order of enum action) on
+ * snap, which must be canonical (snapshot_canonicalise) and is not changed, and fills *out. All of
+ * *out lives in arena, as does the scratch memory. Pure: equal snapshots give equal decisions. */
+void sched_cycle(struct arena *arena, const struct snapshot *snap, uint32_t actions_mask,
+                 struct decisions *out);
