@@ -12,11 +12,11 @@
 
 struct quota {
     struct str pool;
-    int64_t gpu_share;             /* guaranteed, shares of 1/7000 device, >= 0 */
+    int64_t gpu_share;             /* guaranteed, >= 0: shares of 1/7000 device, whole thousandths */
     int64_t gpu_max_share;         /* maximum; -1 unlimited */
     int64_t cpu_milli, cpu_max_milli;       /* guaranteed and maximum; -1 unlimited (default) */
     int64_t memory_bytes, memory_max_bytes; /* the same */
-    bool over_quota;               /* false: the guarantee is the maximum */
+    bool over_quota;               /* default true; false: the maxima equal the (finite) guarantees */
     int64_t weight_milli;          /* over-quota weight in thousandths; default 2000 */
     int64_t rank;                  /* among siblings, higher first; default that of medium-low */
     int64_t reclaim_min_runtime_ms, preempt_min_runtime_ms; /* -1: inherited (default) */
@@ -30,6 +30,7 @@ struct pool {
     enum placement gpu_placement, cpu_placement;
     int64_t reclaim_min_runtime_ms, preempt_min_runtime_ms; /* default 0 */
     bool time_based_fair_share;        /* default off */
+    bool implied; /* only named in quotas: made if it is not there, left as it is if it is */
 };
 
 struct department {
@@ -75,7 +76,6 @@ void plan_from_doc(const struct doc *root, struct arena *arena, struct plan *out
 struct pool_capacity {
     struct str pool;
     int64_t gpu_share, largest_node_gpu_share;
-    int64_t largest_node_free_shape; /* devices of the largest node */
     uint32_t node_count;
 };
 /* plan_check reports contradictions of meaning: guarantees above the parent's or the hardware

@@ -4,12 +4,16 @@
 
 #include "base/str.h"
 
-enum { PRIORITY_NON_PREEMPTIBLE_MIN = 100 }; /* at or above: non-preemptible unless said otherwise */
+enum {
+    PRIORITY_NON_PREEMPTIBLE_MIN = 100, /* at or above: non-preemptible unless said otherwise */
+    PRIORITY_RANK_DEFAULT = 65,         /* medium-low */
+    PRIORITY_MAX = 1000,
+};
 struct priority_word {
     struct str word;
     int64_t value;
 };
 enum { PRIORITY_WORD_COUNT = 7 };
 extern const struct priority_word priority_words[PRIORITY_WORD_COUNT]; /* very-low 25 … very-high 150 */
-bool priority_parse(struct str word, int64_t *value); /* a word, or a number in [0, 1000] */
+bool priority_parse(struct str word, int64_t *value); /* a word, or a number in [0, PRIORITY_MAX] */
 struct str priority_word(int64_t value);              /* "" when no word has this value */
