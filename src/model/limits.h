@@ -27,3 +27,12 @@
 #define USAGE_DENOMINATOR_MAX INT64_C(1000000000) /* past usage is a fraction over at most this */
 #define SATURATION_PERMILLE_MAX INT64_C(1000000)  /* a saturation multiplier of 1,000 */
 #define DURATION_MAX_MS   (INT64_C(1) << 50) /* any duration; 35,000 years */
+
+/* ---- tenant plan ---- */
+#define POOLS_MAX           256u            /* node pools */
+#define NAME_LEN_MAX        63u             /* of a department, node pool, label value */
+#define PROJECT_LEN_MAX     57u             /* of a project: its namespace is runai-NAME */
+#define GROUP_LEN_MAX       256u            /* of a group of people */
+#define QUOTA_GPUS_MAX      INT64_C(1000000)
+#define QUOTA_CPUS_MAX      INT64_C(100000000)
+#define MIN_RUNTIME_MAX_MS  (INT64_C(365) * 24 * 3600 * 1000)
