@@ -11,6 +11,9 @@
 #include "base/err.h"
 #include "base/str.h"
 
+/* No maker of a tree goes deeper than this, so walkers keep a stack of fixed size. */
+enum { DOC_DEPTH_MAX = 64 };
+
 enum doc_kind { DOC_NULL, DOC_BOOL, DOC_NUMBER, DOC_STRING, DOC_LIST, DOC_MAP };
 
 struct doc {

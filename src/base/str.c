@@ -147,6 +147,12 @@ bool str_is_utf8(struct str s)
     return true;
 }
 
+uint32_t str_utf8_len(struct str s, uint32_t at)
+{
+    CHECK(at < s.len);
+    return utf8_len((const unsigned char *)s.ptr + at, s.len - at);
+}
+
 static uint32_t least(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;

@@ -34,6 +34,8 @@ uint32_t str_find(struct str s, char c);
 bool str_split(struct str *rest, char sep, struct str *part);
 /* str_is_utf8: well-formed UTF-8 without surrogates or overlong forms; NUL bytes are refused. */
 bool str_is_utf8(struct str s);
+/* str_utf8_len returns the bytes of the character at s[at] (at < s.len), 0 when not well-formed. */
+uint32_t str_utf8_len(struct str s, uint32_t at);
 /* str_distance: edit distance in bytes, a swap of neighbours counting one, at most cap (returned
  * when larger, and when a text is over 64 bytes and they differ). For "did you mean". */
 uint32_t str_distance(struct str a, struct str b, uint32_t cap);

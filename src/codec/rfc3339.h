@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// rfc3339: points in time as text, 2026-11-30T23:04:51.123Z, and as milliseconds since 1970 UTC.
+#pragma once
+
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "base/str.h"
+
+enum { RFC3339_TEXT_SIZE = 25 };
+
+/* rfc3339_parse reads years 0001 to 9999, Z or an offset; digits of the second beyond the third are
+ * dropped; a leap second (:60) is refused, as Kubernetes does. STATUS_INVALID leaves *ms. */
+MUST_USE enum status rfc3339_parse(struct str text, int64_t *ms, struct err *err);
+/* rfc3339_format writes UTC with three digits of the second; ms must be in those years. */
+struct str rfc3339_format(int64_t ms, char out[RFC3339_TEXT_SIZE]);
