@@ -42,6 +42,7 @@ struct submit {
 struct pod_report {
     struct uuid pod;
     uint32_t attempt;
+    struct str node;       /* which reports it */
     int64_t at_ms;         /* by the node's clock */
     int64_t exit_code;     /* EXITED */
     struct str reason;     /* "Completed", "Error", "OOMKilled", "NodeLost", "Stopped", or why a start failed */

@@ -3,10 +3,11 @@
 // serves the journal (inputs), the checkpoint (state), the state hash and equality, so that what is
 // stored, hashed and compared is by construction the same thing.
 //
-// Wire form: for each field whose value is not the zero value, in table order: tag (varint), kind (one byte),
-// then the value (varint, zigzag varint, or length and bytes; nested records and lists by length).
-// An unknown tag is skipped, a missing one is zero: old journals stay readable. Encoding is
-// canonical: equal values give equal bytes.
+// Wire form: for each field whose value is not the zero value, in table order: tag (varint), kind
+// (one byte), then the value (varint, zigzag varint, length and bytes; nested records, lists and
+// their items by a length of four bytes). Tags ascend in a table, so also in the bytes. An unknown
+// tag is skipped, a missing one is zero: old journals stay readable. Encoding is canonical: equal
+// values give equal bytes.
 #pragma once
 
 #include <stddef.h>

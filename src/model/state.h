@@ -87,6 +87,7 @@ struct pod {
     int64_t exit_code;        /* of the last attempt that ended; 128 + signal; -1 none */
     struct str end_reason;    /* "Completed", "Error", "Preempted", "NodeLost", … of that attempt */
     bool move;                /* POD_RELEASING: goes back to pending when gone (else it ends or is deleted) */
+    int64_t retry_at_ms;      /* POD_PENDING after a failure: not started before this; 0: at once */
 };
 
 /* Why a workload waits or was stopped, in names and numbers that outlive the cycle that found it.
@@ -139,6 +140,10 @@ struct workload {
     struct event *events;    /* oldest first, the last EVENTS_MAX */
     uint32_t pods_count, events_count;
     struct why why;          /* why it waits now; code 0 when it does not */
+    /* Pools tried in vain since the input state.change_seq = tried_seq: each is tried once, then it
+     * stays where it is until something changes. */
+    int64_t tried_seq;
+    uint32_t tried_count;
 };
 
 /* Freed for a claimant and kept for it (R7). */
@@ -155,10 +160,11 @@ struct claim {
 struct answer {
     struct str author, key; /* keys are per author */
     uint32_t status;
-    struct str text;
+    struct str text, field, hint;
     struct uuid id;          /* what was made, zero if nothing */
     int64_t revision;
     int64_t at_ms;
+    int64_t digest;          /* of the command, so that a key used again for another one is noticed */
 };
 
 struct state {
@@ -166,6 +172,7 @@ struct state {
     int64_t now_ms;        /* non-decreasing wall time of that input */
     int64_t plan_revision; /* counts plan changes; starts at 1 */
     int64_t next_id;       /* for projects and departments */
+    int64_t change_seq;    /* of the last input that may let something start: all but idle ticks */
     struct plan plan;
     struct node *nodes;         /* sorted by name */
     struct workload *workloads; /* in order of creation */

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// input: the tables that describe it field by field. Tags are stored: append only, never reuse.
+#include "model/input.h"
+
+static const struct field plan_apply_fields[] = {
+    F_RECORD(1, struct plan_apply, plan, record_plan),
+    F_I64(2, struct plan_apply, base_revision),
+    F_BOOL(3, struct plan_apply, prune),
+};
+static const struct record record_plan_apply =
+    RECORD("plan_apply", struct plan_apply, plan_apply_fields);
+
+static const struct field pod_id_fields[] = {F_UUID(1, struct pod_id, id)};
+static const struct record record_pod_id = RECORD("pod_id", struct pod_id, pod_id_fields);
+
+static const struct field submit_fields[] = {
+    F_UUID(1, struct submit, id),
+    F_STR(2, struct submit, name),
+    F_STR(3, struct submit, project),
+    F_U32(4, struct submit, kind),
+    F_RECORD(5, struct submit, spec, record_workload_spec),
+    F_LIST(6, struct submit, pod_ids, record_pod_id),
+};
+static const struct record record_submit = RECORD("submit", struct submit, submit_fields);
+
+static const struct field pod_report_fields[] = {
+    F_UUID(1, struct pod_report, pod),
+    F_U32(2, struct pod_report, attempt),
+    F_STR(3, struct pod_report, node),
+    F_I64(4, struct pod_report, at_ms),
+    F_I64(5, struct pod_report, exit_code),
+    F_STR(6, struct pod_report, reason),
+};
+static const struct record record_pod_report =
+    RECORD("pod_report", struct pod_report, pod_report_fields);
+
+static const struct field refused_fields[] = {
+    F_STR(1, struct refused, what),
+    F_U32(2, struct refused, status),
+    F_STR(3, struct refused, text),
+};
+static const struct record record_refused = RECORD("refused", struct refused, refused_fields);
+
+static const struct field bind_fields[] = {
+    F_UUID(1, struct bind, pod),
+    F_STR(2, struct bind, node),
+    F_LIST(3, struct bind, devices, record_held_device),
+};
+static const struct record record_bind = RECORD("bind", struct bind, bind_fields);
+
+static const struct field evict_fields[] = {
+    F_UUID(1, struct evict, pod),
+    F_BOOL(2, struct evict, move),
+    F_RECORD(3, struct evict, why, record_why),
+};
+static const struct record record_evict = RECORD("evict", struct evict, evict_fields);
+
+static const struct field waiting_fields[] = {
+    F_UUID(1, struct waiting, workload),
+    F_RECORD(2, struct waiting, why, record_why),
+    F_BOOL(3, struct waiting, next_pool),
+};
+static const struct record record_waiting = RECORD("waiting", struct waiting, waiting_fields);
+
+static const struct field tick_fields[] = {
+    F_LIST(1, struct tick, binds, record_bind),
+    F_LIST(2, struct tick, evicts, record_evict),
+    F_LIST(3, struct tick, waiting, record_waiting),
+    F_LIST(4, struct tick, claims, record_claim),
+};
+const struct record record_tick = RECORD("tick", struct tick, tick_fields);
+
+static const struct field input_fields[] = {
+    F_I64(1, struct input, seq),
+    F_I64(2, struct input, now_ms),
+    F_U32(3, struct input, kind),
+    F_U32(4, struct input, version),
+    F_STR(5, struct input, author),
+    F_STR(6, struct input, key),
+    F_UUID(7, struct input, target),
+    F_STR(8, struct input, node_name),
+    F_RECORD(9, struct input, plan_apply, record_plan_apply),
+    F_RECORD(10, struct input, submit, record_submit),
+    F_RECORD(11, struct input, node, record_node),
+    F_RECORD(12, struct input, pod, record_pod_report),
+    F_RECORD(13, struct input, refused, record_refused),
+    F_RECORD(14, struct input, tick, record_tick),
+};
+const struct record record_input = RECORD("input", struct input, input_fields);

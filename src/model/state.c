@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// state: the tables that describe it field by field. Tags are stored: append only, never reuse.
+#include "model/state.h"
+
+static const struct field label_fields[] = {
+    F_STR(1, struct label, key),
+    F_STR(2, struct label, value),
+};
+const struct record record_label = RECORD("label", struct label, label_fields);
+
+static const struct field device_fields[] = {
+    F_STR(1, struct device, uuid),
+    F_STR(2, struct device, model),
+    F_I64(3, struct device, memory_bytes),
+    F_I64(4, struct device, index),
+    F_I64(5, struct device, numa_node),
+    F_BOOL(6, struct device, healthy),
+};
+static const struct record record_device = RECORD("device", struct device, device_fields);
+
+static const struct field node_fields[] = {
+    F_STR(1, struct node, name),
+    F_LIST(2, struct node, labels, record_label),
+    F_LIST(3, struct node, devices, record_device),
+    F_I64(4, struct node, cpu_milli),
+    F_I64(5, struct node, memory_bytes),
+    F_I64(6, struct node, pods_max),
+    F_BOOL(7, struct node, ready),
+    F_I64(8, struct node, ready_since_ms),
+    F_I64(9, struct node, seen_ms),
+    F_LIST(10, struct node, notes, record_str_item),
+};
+const struct record record_node = RECORD("node", struct node, node_fields);
+
+static const struct field env_var_fields[] = {
+    F_STR(1, struct env_var, name),
+    F_STR(2, struct env_var, value),
+};
+static const struct record record_env_var = RECORD("env_var", struct env_var, env_var_fields);
+
+static const struct field pod_spec_fields[] = {
+    F_STR(1, struct pod_spec, image),
+    F_LIST(2, struct pod_spec, args, record_str_item),
+    F_LIST(3, struct pod_spec, env, record_env_var),
+    F_BOOL(4, struct pod_spec, args_are_command),
+    F_STR(5, struct pod_spec, working_dir),
+    F_I64(6, struct pod_spec, run_as_uid),
+    F_I64(7, struct pod_spec, run_as_gid),
+    F_I64(8, struct pod_spec, gpu_devices),
+    F_I64(9, struct pod_spec, gpu_portion_share),
+    F_I64(10, struct pod_spec, gpu_memory_bytes),
+    F_I64(11, struct pod_spec, cpu_milli),
+    F_I64(12, struct pod_spec, cpu_limit_milli),
+    F_I64(13, struct pod_spec, memory_bytes),
+    F_I64(14, struct pod_spec, memory_limit_bytes),
+    F_I64(15, struct pod_spec, grace_ms),
+};
+const struct record record_pod_spec = RECORD("pod_spec", struct pod_spec, pod_spec_fields);
+
+static const struct field workload_spec_fields[] = {
+    F_RECORD(1, struct workload_spec, pod, record_pod_spec),
+    F_I64(2, struct workload_spec, pods),
+    F_I64(3, struct workload_spec, pods_min),
+    F_I64(4, struct workload_spec, priority),
+    F_U32(5, struct workload_spec, preemptibility),
+    F_LIST(6, struct workload_spec, pools, record_str_item),
+    F_LIST(7, struct workload_spec, labels, record_label),
+    F_LIST(8, struct workload_spec, annotations, record_label),
+    F_U32(9, struct workload_spec, restart),
+    F_I64(10, struct workload_spec, backoff_limit),
+    F_I64(11, struct workload_spec, auto_delete_ms),
+};
+const struct record record_workload_spec =
+    RECORD("workload_spec", struct workload_spec, workload_spec_fields);
+
+static const struct field held_device_fields[] = {
+    F_STR(1, struct held_device, uuid),
+    F_I64(2, struct held_device, share),
+};
+const struct record record_held_device =
+    RECORD("held_device", struct held_device, held_device_fields);
+
+static const struct field pod_fields[] = {
+    F_UUID(1, struct pod, id),
+    F_U32(2, struct pod, phase),
+    F_U32(3, struct pod, attempt),
+    F_U32(4, struct pod, failures),
+    F_STR(5, struct pod, node),
+    F_LIST(6, struct pod, devices, record_held_device),
+    F_I64(7, struct pod, start_ms),
+    F_I64(8, struct pod, end_ms),
+    F_I64(9, struct pod, exit_code),
+    F_STR(10, struct pod, end_reason),
+    F_BOOL(11, struct pod, move),
+    F_I64(12, struct pod, retry_at_ms),
+};
+const struct record record_pod = RECORD("pod", struct pod, pod_fields);
+
+static const struct field why_nodes_fields[] = {
+    F_U32(1, struct why_nodes, code),
+    F_U32(2, struct why_nodes, count),
+};
+static const struct record record_why_nodes =
+    RECORD("why_nodes", struct why_nodes, why_nodes_fields);
+
+static const struct field why_fields[] = {
+    F_U32(1, struct why, code),
+    F_STR(2, struct why, pool),
+    F_STR(3, struct why, queue),
+    F_BOOL(4, struct why, queue_is_department),
+    F_U32(5, struct why, resource),
+    F_I64(6, struct why, requested),
+    F_I64(7, struct why, held),
+    F_I64(8, struct why, bound),
+    F_UUID(9, struct why, other),
+    F_STR(10, struct why, other_name),
+    F_LIST(11, struct why, nodes, record_why_nodes),
+    F_I64(12, struct why, until_ms),
+    F_I64(13, struct why, since_ms),
+};
+const struct record record_why = RECORD("why", struct why, why_fields);
+
+static const struct field event_fields[] = {
+    F_I64(1, struct event, at_ms),
+    F_U32(2, struct event, kind),
+    F_UUID(3, struct event, pod),
+    F_STR(4, struct event, node),
+    F_STR(5, struct event, text),
+    F_STR(6, struct event, author),
+    F_RECORD(7, struct event, why, record_why),
+    F_I64(8, struct event, exit_code),
+};
+const struct record record_event = RECORD("event", struct event, event_fields);
+
+static const struct field workload_fields[] = {
+    F_UUID(1, struct workload, id),
+    F_STR(2, struct workload, name),
+    F_STR(3, struct workload, project),
+    F_U32(4, struct workload, kind),
+    F_STR(5, struct workload, author),
+    F_RECORD(6, struct workload, spec, record_workload_spec),
+    F_U32(7, struct workload, desired),
+    F_I64(8, struct workload, created_ms),
+    F_I64(9, struct workload, end_ms),
+    F_I64(10, struct workload, last_start_ms),
+    F_I64(11, struct workload, last_evict_ms),
+    F_I64(12, struct workload, stale_since_ms),
+    F_I64(13, struct workload, pending_since_ms),
+    F_I64(14, struct workload, run_ms),
+    F_I64(15, struct workload, pending_ms),
+    F_U32(16, struct workload, pool_ix),
+    F_LIST(17, struct workload, pods, record_pod),
+    F_LIST(18, struct workload, events, record_event),
+    F_RECORD(19, struct workload, why, record_why),
+    F_I64(20, struct workload, tried_seq),
+    F_U32(21, struct workload, tried_count),
+};
+const struct record record_workload = RECORD("workload", struct workload, workload_fields);
+
+static const struct field claim_fields[] = {
+    F_UUID(1, struct claim, workload),
+    F_UUID(2, struct claim, pod),
+    F_STR(3, struct claim, node),
+    F_LIST(4, struct claim, devices, record_held_device),
+    F_I64(5, struct claim, cpu_milli),
+    F_I64(6, struct claim, memory_bytes),
+    F_I64(7, struct claim, since_ms),
+};
+const struct record record_claim = RECORD("claim", struct claim, claim_fields);
+
+static const struct field answer_fields[] = {
+    F_STR(1, struct answer, author),
+    F_STR(2, struct answer, key),
+    F_U32(3, struct answer, status),
+    F_STR(4, struct answer, text),
+    F_STR(5, struct answer, field),
+    F_STR(6, struct answer, hint),
+    F_UUID(7, struct answer, id),
+    F_I64(8, struct answer, revision),
+    F_I64(9, struct answer, at_ms),
+    F_I64(10, struct answer, digest),
+};
+const struct record record_answer = RECORD("answer", struct answer, answer_fields);
+
+static const struct field state_fields[] = {
+    F_I64(1, struct state, seq),
+    F_I64(2, struct state, now_ms),
+    F_I64(3, struct state, plan_revision),
+    F_I64(4, struct state, next_id),
+    F_RECORD(5, struct state, plan, record_plan),
+    F_LIST(6, struct state, nodes, record_node),
+    F_LIST(7, struct state, workloads, record_workload),
+    F_LIST(8, struct state, claims, record_claim),
+    F_LIST(9, struct state, answers, record_answer),
+    F_I64(10, struct state, change_seq),
+};
+const struct record record_state = RECORD("state", struct state, state_fields);
+
+/* ---- derived words ---- */
+
+struct pod_counts {
+    uint32_t pending, binding, running, releasing, succeeded, failed;
+};
+
+static struct pod_counts count_pods(const struct workload *w)
+{
+    struct pod_counts n = {0};
+    for (uint32_t i = 0; i < w->pods_count; i++) {
+        switch (w->pods[i].phase) {
+        case POD_PENDING:
+            n.pending++;
+            break;
+        case POD_BINDING:
+            n.binding++;
+            break;
+        case POD_RUNNING:
+            n.running++;
+            break;
+        case POD_RELEASING:
+            n.releasing++;
+            break;
+        case POD_SUCCEEDED:
+            n.succeeded++;
+            break;
+        case POD_FAILED:
+            n.failed++;
+            break;
+        }
+    }
+    return n;
+}
+
+bool workload_is_terminal(const struct workload *w)
+{
+    struct pod_counts n = count_pods(w);
+    if (n.binding + n.running + n.releasing > 0) {
+        return false;
+    }
+    return w->desired == WANT_DELETED || n.failed > 0 || n.pending == 0;
+}
+
+struct str workload_phase(const struct workload *w)
+{
+    struct pod_counts n = count_pods(w);
+    uint32_t held = n.binding + n.running + n.releasing;
+    if (w->desired == WANT_DELETED) {
+        return STR("Deleting");
+    }
+    if (n.failed > 0) {
+        return held > 0 ? STR("Terminating") : STR("Failed");
+    }
+    if (held == 0 && n.pending == 0) {
+        return STR("Completed");
+    }
+    if (w->desired == WANT_STOPPED) {
+        return held > 0 ? STR("Stopping") : STR("Stopped");
+    }
+    if (n.running + n.succeeded > 0 && n.running + n.binding > 0 && n.binding == 0) {
+        return (int64_t)(n.running + n.succeeded) >= w->spec.pods_min ? STR("Running")
+                                                                      : STR("Degraded");
+    }
+    if (n.binding > 0) {
+        return STR("Initializing");
+    }
+    return STR("Pending");
+}
