@@ -3,6 +3,9 @@
 // plan_read.c, contradictions in plan_check.c, differences in plan_diff.c, writing in plan_write.c.
 #include "model/plan.h"
 
+#include "base/sort.h"
+#include "model/plan_form.h"
+
 static const struct field quota_fields[] = {
     F_STR(1, struct quota, pool),
     F_I64(2, struct quota, gpu_share),
@@ -59,3 +62,151 @@ static const struct field plan_fields[] = {
     F_LIST(3, struct plan, projects, record_project),
 };
 const struct record record_plan = RECORD("plan", struct plan, plan_fields);
+
+/* ---- normal form ---- */
+
+static int pool_order(const void *a, const void *b, void *ctx)
+{
+    (void)ctx;
+    return str_cmp(((const struct pool *)a)->name, ((const struct pool *)b)->name);
+}
+
+static int department_order(const void *a, const void *b, void *ctx)
+{
+    (void)ctx;
+    return str_cmp(((const struct department *)a)->name, ((const struct department *)b)->name);
+}
+
+static int project_order(const void *a, const void *b, void *ctx)
+{
+    (void)ctx;
+    return str_cmp(((const struct project *)a)->name, ((const struct project *)b)->name);
+}
+
+void plan_sort(struct plan *plan, struct arena *scratch)
+{
+    sort_stable(plan->pools, plan->pools_count, sizeof(*plan->pools), pool_order, NULL, scratch);
+    sort_stable(plan->departments, plan->departments_count, sizeof(*plan->departments),
+                department_order, NULL, scratch);
+    sort_stable(plan->projects, plan->projects_count, sizeof(*plan->projects), project_order, NULL,
+                scratch);
+}
+
+struct quota plan_quota(const struct quota *quotas, uint32_t count, struct str pool)
+{
+    uint32_t first = 0;
+    while (count > 0) {
+        uint32_t half = count / 2;
+        int order = str_cmp(quotas[first + half].pool, pool);
+        if (order == 0) {
+            return quotas[first + half];
+        }
+        if (order < 0) {
+            first += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    struct quota quota = quota_default;
+    quota.pool = pool;
+    return quota;
+}
+
+/* ---- merging ---- */
+
+/* Both lists are sorted by name. What only one has comes from it; what both have comes from the
+ * change, with what is not the file's to say (ids) kept. */
+static void merge_pools(const struct plan *base, const struct plan *change, bool prune,
+                        struct plan *out)
+{
+    uint32_t b = 0;
+    uint32_t c = 0;
+    while (b < base->pools_count || c < change->pools_count) {
+        int order = b == base->pools_count     ? 1
+                    : c == change->pools_count ? -1
+                                               : str_cmp(base->pools[b].name, change->pools[c].name);
+        if (order < 0) {
+            const struct pool *old = &base->pools[b++];
+            if (!prune || str_eq(old->name, POOL_DEFAULT)) {
+                out->pools[out->pools_count++] = *old;
+            }
+            continue;
+        }
+        struct pool *merged = &out->pools[out->pools_count++];
+        *merged = change->pools[c++];
+        if (order == 0) {
+            if (merged->implied) {
+                *merged = base->pools[b];
+            }
+            b++;
+        }
+        merged->implied = false;
+    }
+}
+
+static void merge_departments(const struct plan *base, const struct plan *change, bool prune,
+                              struct plan *out)
+{
+    uint32_t b = 0;
+    uint32_t c = 0;
+    while (b < base->departments_count || c < change->departments_count) {
+        int order = b == base->departments_count ? 1
+                    : c == change->departments_count
+                        ? -1
+                        : str_cmp(base->departments[b].name, change->departments[c].name);
+        if (order < 0) {
+            if (!prune) {
+                out->departments[out->departments_count++] = base->departments[b];
+            }
+            b++;
+            continue;
+        }
+        struct department *merged = &out->departments[out->departments_count++];
+        *merged = change->departments[c++];
+        if (order == 0) {
+            merged->id = base->departments[b++].id;
+        }
+    }
+}
+
+static void merge_projects(const struct plan *base, const struct plan *change, bool prune,
+                           struct plan *out)
+{
+    uint32_t b = 0;
+    uint32_t c = 0;
+    while (b < base->projects_count || c < change->projects_count) {
+        int order = b == base->projects_count ? 1
+                    : c == change->projects_count
+                        ? -1
+                        : str_cmp(base->projects[b].name, change->projects[c].name);
+        if (order < 0) {
+            if (!prune) {
+                out->projects[out->projects_count++] = base->projects[b];
+            }
+            b++;
+            continue;
+        }
+        struct project *merged = &out->projects[out->projects_count++];
+        *merged = change->projects[c++];
+        if (order == 0) {
+            merged->id = base->projects[b++].id;
+        }
+    }
+}
+
+void plan_merge(const struct plan *base, const struct plan *change, bool prune,
+                struct arena *arena, struct plan *out)
+{
+    struct plan merged = {
+        .pools = ARENA_ARRAY(arena, struct pool, base->pools_count + change->pools_count),
+        .departments = ARENA_ARRAY(arena, struct department,
+                                   base->departments_count + change->departments_count),
+        .projects =
+            ARENA_ARRAY(arena, struct project, base->projects_count + change->projects_count),
+    };
+    merge_pools(base, change, prune, &merged);
+    merge_departments(base, change, prune, &merged);
+    merge_projects(base, change, prune, &merged);
+    record_copy(&record_plan, &merged, out, arena);
+}

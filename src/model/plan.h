@@ -72,6 +72,9 @@ extern const struct record record_quota, record_pool, record_department, record_
 void plan_from_doc(const struct doc *root, struct arena *arena, struct plan *out,
                    struct problems *problems);
 
+/* plan_sort brings the three lists into order; quotas are sorted by whoever makes them. */
+void plan_sort(struct plan *plan, struct arena *scratch);
+
 /* What the nodes of a pool offer, for checks against the hardware. */
 struct pool_capacity {
     struct str pool;
@@ -102,7 +105,9 @@ struct plan_change {
  * listed as CHANGE_REMOVE only when prune. */
 struct plan_change *plan_diff(const struct plan *from, const struct plan *to, bool prune,
                               struct arena *arena, uint32_t *count);
-/* plan_merge gives base with the objects of change added or replaced; prune drops the others. */
+/* plan_merge gives base with the objects of change added or replaced whole (ids kept; a pool that
+ * change only implies is left as base has it); prune drops the others, but never the pool default.
+ * *out is a deep copy in arena without implied pools. */
 void plan_merge(const struct plan *base, const struct plan *change, bool prune,
                 struct arena *arena, struct plan *out);
 /* plan_to_yaml writes the file form; plan_from_doc of it gives an equal plan. */

@@ -1,0 +1,802 @@
+// SPDX-License-Identifier: Apache-2.0
+// plan_form: forms of values. Each form has one row of functions here: read, say, write, compare.
+// What is read is exact: an amount that cannot be held exactly is refused, never rounded, except
+// fractions of a byte, which count as a byte.
+#include "model/plan_form.h"
+
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/num.h"
+#include "model/limits.h"
+#include "model/priority.h"
+#include "model/units.h"
+
+enum { SHARE_PER_PERMILLE = 7, WEIGHT_DEFAULT_MILLI = 2000 };
+_Static_assert(DEVICE_SHARE == 1000 * SHARE_PER_PERMILLE, "a thousandth of a device is whole");
+
+struct order {
+    struct str_item *items;
+    uint32_t count;
+};
+_Static_assert(offsetof(struct project, default_pools_count) ==
+                   offsetof(struct project, default_pools) + offsetof(struct order, count),
+               "FORM_POOL_ORDER reads list and count as one");
+_Static_assert(offsetof(struct pool, label_value) ==
+                   offsetof(struct pool, label_key) + sizeof(struct str),
+               "FORM_SELECTOR reads key and value as one");
+_Static_assert(sizeof(enum placement) == sizeof(uint32_t), "enums are stored as uint32_t");
+_Static_assert(sizeof(enum preemptibility) == sizeof(uint32_t), "enums are stored as uint32_t");
+
+const struct quota quota_default = {
+    .gpu_max_share = AMOUNT_UNLIMITED,
+    .cpu_milli = AMOUNT_UNLIMITED,
+    .cpu_max_milli = AMOUNT_UNLIMITED,
+    .memory_bytes = AMOUNT_UNLIMITED,
+    .memory_max_bytes = AMOUNT_UNLIMITED,
+    .over_quota = true,
+    .weight_milli = WEIGHT_DEFAULT_MILLI,
+    .rank = PRIORITY_RANK_DEFAULT,
+    .reclaim_min_runtime_ms = -1,
+    .preempt_min_runtime_ms = -1,
+};
+static const struct pool pool_default;
+static const struct department department_default;
+static const struct project project_default;
+
+#define KEY(name, form, type, member) {STRS(name), form, offsetof(type, member)}
+#define KEYS(items, defaults)         {items, COUNT_OF(items), &(defaults)}
+
+static const struct key quota_items[] = {
+    [QUOTA_GPUS] = KEY("guaranteed_gpus", FORM_GPUS, struct quota, gpu_share),
+    [QUOTA_OVER] = KEY("allow_over_quota", FORM_BOOL, struct quota, over_quota),
+    [QUOTA_WEIGHT] = KEY("over_quota_weight", FORM_WEIGHT, struct quota, weight_milli),
+    [QUOTA_GPUS_MAX_KEY] = KEY("max_gpus", FORM_GPUS_MAX, struct quota, gpu_max_share),
+    [QUOTA_CPUS] = KEY("guaranteed_cpus", FORM_CPUS, struct quota, cpu_milli),
+    [QUOTA_CPUS_MAX_KEY] = KEY("max_cpus", FORM_CPUS, struct quota, cpu_max_milli),
+    [QUOTA_MEMORY] = KEY("guaranteed_memory", FORM_MEMORY, struct quota, memory_bytes),
+    [QUOTA_MEMORY_MAX_KEY] = KEY("max_memory", FORM_MEMORY, struct quota, memory_max_bytes),
+    KEY("rank", FORM_RANK, struct quota, rank),
+    KEY("reclaim_min_runtime", FORM_DURATION, struct quota, reclaim_min_runtime_ms),
+    KEY("preempt_min_runtime", FORM_DURATION, struct quota, preempt_min_runtime_ms),
+};
+const struct keys quota_keys = KEYS(quota_items, quota_default);
+
+static const struct key pool_items[] = {
+    KEY("name", FORM_NAME, struct pool, name),
+    KEY("node_selector", FORM_SELECTOR, struct pool, label_key),
+    KEY("placement", FORM_NESTED, struct pool, gpu_placement),
+    KEY("reclaim_min_runtime", FORM_DURATION, struct pool, reclaim_min_runtime_ms),
+    KEY("preempt_min_runtime", FORM_DURATION, struct pool, preempt_min_runtime_ms),
+    KEY("time_based_fair_share", FORM_BOOL, struct pool, time_based_fair_share),
+};
+const struct keys pool_keys = KEYS(pool_items, pool_default);
+
+static const struct key placement_items[] = {
+    KEY("gpu", FORM_PLACEMENT, struct pool, gpu_placement),
+    KEY("cpu", FORM_PLACEMENT, struct pool, cpu_placement),
+};
+const struct keys placement_keys = KEYS(placement_items, pool_default);
+
+static const struct key department_items[] = {
+    KEY("name", FORM_NAME, struct department, name),
+    KEY("parent", FORM_NAME, struct department, parent),
+    KEY("owner_group", FORM_GROUP, struct department, owner_group),
+    KEY("node_pool_quotas", FORM_NESTED, struct department, quotas),
+    KEY("projects", FORM_NESTED, struct department, name),
+};
+const struct keys department_keys = KEYS(department_items, department_default);
+
+static const struct key project_items[] = {
+    KEY("name", FORM_PROJECT_NAME, struct project, name),
+    KEY("access_group", FORM_GROUP, struct project, access_group),
+    KEY("node_pool_quotas", FORM_NESTED, struct project, quotas),
+    KEY("default_preemptibility", FORM_PREEMPTIBLE, struct project, default_preemptibility),
+    KEY("default_priority", FORM_PRIORITY, struct project, default_priority),
+    KEY("default_node_pools", FORM_POOL_ORDER, struct project, default_pools),
+};
+const struct keys project_keys = KEYS(project_items, project_default);
+
+/* ---- words and units ---- */
+
+struct word {
+    struct str text;
+    int64_t value;
+};
+static const struct word weights[] = {
+    {STRS("lowest"), 0             },
+    {STRS("low"),    WEIGHT_ONE    },
+    {STRS("medium"), 2 * WEIGHT_ONE},
+    {STRS("high"),   3 * WEIGHT_ONE},
+};
+static const struct word placements[] = {
+    {STRS("binpack"), PLACEMENT_BINPACK},
+    {STRS("spread"),  PLACEMENT_SPREAD },
+};
+static const struct word preemptibilities[] = {
+    {STRS("preemptible"),     PREEMPTIBLE    },
+    {STRS("non-preemptible"), NON_PREEMPTIBLE},
+};
+/* Largest first, so that the first that divides an amount writes it shortest. */
+static const struct word memory_units[] = {
+    {STRS("Ei"), INT64_C(1) << 60          },
+    {STRS("Pi"), INT64_C(1) << 50          },
+    {STRS("Ti"), INT64_C(1) << 40          },
+    {STRS("Gi"), INT64_C(1) << 30          },
+    {STRS("Mi"), INT64_C(1) << 20          },
+    {STRS("Ki"), INT64_C(1) << 10          },
+    {STRS("P"),  INT64_C(1000000000000000) },
+    {STRS("T"),  INT64_C(1000000000000)    },
+    {STRS("G"),  INT64_C(1000000000)       },
+    {STRS("M"),  INT64_C(1000000)          },
+    {STRS("k"),  INT64_C(1000)             },
+};
+static const struct word time_units[] = {
+    {STRS("d"),  INT64_C(24) * 3600 * 1000},
+    {STRS("h"),  INT64_C(3600) * 1000     },
+    {STRS("m"),  INT64_C(60) * 1000       },
+    {STRS("s"),  INT64_C(1000)            },
+    {STRS("ms"), INT64_C(1)               },
+};
+
+static bool word_find(struct str text, const struct word *words, uint32_t count, int64_t *value)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (str_eq(text, words[i].text)) {
+            *value = words[i].value;
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct str word_of(int64_t value, const struct word *words, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (words[i].value == value) {
+            return words[i].text;
+        }
+    }
+    return STR("");
+}
+
+/* ---- reading ---- */
+
+static bool is_number_char(char c)
+{
+    return (c >= '0' && c <= '9') || c == '.';
+}
+
+/* thousandths_parse reads "12", "12.5" or "12000m" as thousandths, 0 to max. */
+static bool thousandths_parse(struct str text, int64_t max, int64_t *out)
+{
+    int64_t value = 0;
+    bool milli = str_ends(text, STR("m"));
+    struct str number = milli ? str_sub(text, 0, text.len - 1) : text;
+    if (!num_parse_decimal(number, milli ? 0 : 3, &value) || value < 0 || value > max) {
+        return false;
+    }
+    *out = value;
+    return true;
+}
+
+static bool memory_parse(struct str text, int64_t *out)
+{
+    uint32_t digits = 0;
+    while (digits < text.len && is_number_char(text.ptr[digits])) {
+        digits++;
+    }
+    struct str number = str_sub(text, 0, digits);
+    struct str unit = str_sub(text, digits, text.len);
+    int64_t bytes = 1;
+    if (unit.len > 0 && !word_find(unit, memory_units, COUNT_OF(memory_units), &bytes)) {
+        return false;
+    }
+    int64_t value = 0;
+    if (num_parse_i64(number, &value)) {
+        if (value > QUEUE_AMOUNT_MAX / bytes) {
+            return false;
+        }
+        *out = value * bytes;
+        return true;
+    }
+    if (unit.len == 0 || !num_parse_decimal(number, 3, &value) ||
+        value / 1000 >= QUEUE_AMOUNT_MAX / bytes) {
+        return false;
+    }
+    *out = num_muldiv_ceil(value, bytes, 1000);
+    return true;
+}
+
+/* duration_parse reads "90s", "1h30m", "500ms" or "0". */
+static bool duration_parse(struct str text, int64_t *out)
+{
+    int64_t total = 0;
+    if (str_eq(text, STR("0"))) {
+        *out = 0;
+        return true;
+    }
+    if (text.len == 0) {
+        return false;
+    }
+    uint32_t i = 0;
+    while (i < text.len) {
+        uint32_t first = i;
+        while (i < text.len && is_number_char(text.ptr[i])) {
+            i++;
+        }
+        struct str number = str_sub(text, first, i - first);
+        first = i;
+        while (i < text.len && !is_number_char(text.ptr[i])) {
+            i++;
+        }
+        int64_t unit = 0;
+        int64_t value = 0;
+        if (!num_parse_i64(number, &value) ||
+            !word_find(str_sub(text, first, i - first), time_units, COUNT_OF(time_units), &unit) ||
+            value > MIN_RUNTIME_MAX_MS / unit) {
+            return false;
+        }
+        total += value * unit;
+        if (total > MIN_RUNTIME_MAX_MS) {
+            return false;
+        }
+    }
+    *out = total;
+    return true;
+}
+
+bool name_ok(struct str name, uint32_t len_max)
+{
+    if (name.len == 0 || name.len > len_max || name.ptr[0] < 'a' || name.ptr[0] > 'z' ||
+        name.ptr[name.len - 1] == '-') {
+        return false;
+    }
+    for (uint32_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '-') {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_alnum(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/* label_part_ok: up to 63 letters, digits, '-', '_', '.', with a letter or digit at both ends. */
+static bool label_part_ok(struct str part)
+{
+    if (part.len == 0 || part.len > NAME_LEN_MAX || !is_alnum(part.ptr[0]) ||
+        !is_alnum(part.ptr[part.len - 1])) {
+        return false;
+    }
+    for (uint32_t i = 0; i < part.len; i++) {
+        char c = part.ptr[i];
+        if (!is_alnum(c) && c != '-' && c != '_' && c != '.') {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* label_key_ok: a name, or a domain (parts between dots as names) and a name: "nvidia.com/gpu". */
+static bool label_key_ok(struct str key)
+{
+    uint32_t slash = str_find(key, '/');
+    if (slash == key.len) {
+        return label_part_ok(key);
+    }
+    struct str domain = str_sub(key, 0, slash);
+    struct str part;
+    enum { DOMAIN_LEN_MAX = 253 };
+    if (domain.len > DOMAIN_LEN_MAX) {
+        return false;
+    }
+    while (str_split(&domain, '.', &part)) {
+        if (!label_part_ok(part)) {
+            return false;
+        }
+    }
+    return label_part_ok(str_sub(key, slash + 1, key.len));
+}
+
+/* group_ok: printable text without control characters. */
+static bool group_ok(struct str group)
+{
+    if (group.len == 0 || group.len > GROUP_LEN_MAX || str_trim(group).len != group.len) {
+        return false;
+    }
+    for (uint32_t i = 0; i < group.len; i++) {
+        if ((unsigned char)group.ptr[i] < ' ' || group.ptr[i] == 0x7f) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_scalar(const struct doc *value)
+{
+    return value->kind == DOC_NUMBER || value->kind == DOC_STRING;
+}
+
+static bool name_parse(const struct doc *value, uint32_t len_max, struct str *out,
+                       struct arena *arena)
+{
+    if (value->kind != DOC_STRING || !name_ok(value->text, len_max)) {
+        return false;
+    }
+    *out = arena_str(arena, value->text);
+    return true;
+}
+
+static bool selector_parse(const struct doc *value, struct str pair[2], struct arena *arena)
+{
+    if (value->kind != DOC_MAP || value->child_count != 1 || !is_scalar(value->child) ||
+        !label_key_ok(value->child->key) || !label_part_ok(value->child->text)) {
+        return false;
+    }
+    pair[0] = arena_str(arena, value->child->key);
+    pair[1] = arena_str(arena, value->child->text);
+    return true;
+}
+
+static bool order_parse(const struct doc *value, struct order *out, struct arena *arena)
+{
+    if (value->kind != DOC_LIST || value->child_count > POOLS_MAX) {
+        return false;
+    }
+    struct order order = {.items = ARENA_ARRAY(arena, struct str_item, value->child_count)};
+    for (const struct doc *item = value->child; item; item = item->next) {
+        struct str *name = &order.items[order.count].value;
+        if (!name_parse(item, NAME_LEN_MAX, name, arena)) {
+            return false;
+        }
+        for (uint32_t i = 0; i < order.count; i++) {
+            if (str_eq(order.items[i].value, *name)) {
+                return false;
+            }
+        }
+        order.count++;
+    }
+    *out = order;
+    return true;
+}
+
+/* amount_parse reads a number form into *out; the words are tried by the caller. */
+static bool amount_parse(enum form form, struct str text, int64_t *out)
+{
+    int64_t value = 0;
+    switch (form) {
+    case FORM_GPUS:
+    case FORM_GPUS_MAX:
+        if (!thousandths_parse(text, QUOTA_GPUS_MAX * 1000, &value)) {
+            return false;
+        }
+        *out = value * SHARE_PER_PERMILLE;
+        return true;
+    case FORM_CPUS:
+        return thousandths_parse(text, QUOTA_CPUS_MAX * 1000, out);
+    case FORM_MEMORY:
+        return memory_parse(text, out);
+    case FORM_WEIGHT:
+        return word_find(text, weights, COUNT_OF(weights), out) ||
+               (!str_ends(text, STR("m")) && thousandths_parse(text, WEIGHT_MILLI_MAX, out));
+    case FORM_RANK:
+        return priority_parse(text, out);
+    case FORM_PRIORITY:
+        if (!priority_parse(text, &value) || value == 0) {
+            return false;
+        }
+        *out = value;
+        return true;
+    case FORM_DURATION:
+        return duration_parse(text, out);
+    case FORM_BOOL:
+    case FORM_PLACEMENT:
+    case FORM_PREEMPTIBLE:
+    case FORM_NAME:
+    case FORM_PROJECT_NAME:
+    case FORM_GROUP:
+    case FORM_SELECTOR:
+    case FORM_POOL_ORDER:
+    case FORM_NESTED:
+        break;
+    }
+    return false;
+}
+
+static bool word_parse(const struct doc *value, const struct word *words, uint32_t count,
+                       uint32_t *out)
+{
+    int64_t found = 0;
+    if (value->kind != DOC_STRING || !word_find(value->text, words, count, &found)) {
+        return false;
+    }
+    *out = (uint32_t)found;
+    return true;
+}
+
+bool form_parse(enum form form, const struct doc *value, void *field, struct arena *arena)
+{
+    switch (form) {
+    case FORM_GPUS_MAX:
+    case FORM_CPUS:
+    case FORM_MEMORY:
+        if (value->kind == DOC_STRING && str_eq(value->text, STR("unlimited"))) {
+            *(int64_t *)field = AMOUNT_UNLIMITED;
+            return true;
+        }
+        return is_scalar(value) && amount_parse(form, value->text, field);
+    case FORM_GPUS:
+    case FORM_WEIGHT:
+    case FORM_RANK:
+    case FORM_PRIORITY:
+    case FORM_DURATION:
+        return is_scalar(value) && amount_parse(form, value->text, field);
+    case FORM_BOOL:
+        if (value->kind == DOC_BOOL) {
+            *(bool *)field = value->boolean;
+        }
+        return value->kind == DOC_BOOL;
+    case FORM_PLACEMENT:
+        return word_parse(value, placements, COUNT_OF(placements), field);
+    case FORM_PREEMPTIBLE:
+        return word_parse(value, preemptibilities, COUNT_OF(preemptibilities), field);
+    case FORM_NAME:
+        return name_parse(value, NAME_LEN_MAX, field, arena);
+    case FORM_PROJECT_NAME:
+        return name_parse(value, PROJECT_LEN_MAX, field, arena);
+    case FORM_GROUP:
+        if (!is_scalar(value) || !group_ok(value->text)) {
+            return false;
+        }
+        *(struct str *)field = arena_str(arena, value->text);
+        return true;
+    case FORM_SELECTOR:
+        return selector_parse(value, field, arena);
+    case FORM_POOL_ORDER:
+        return order_parse(value, field, arena);
+    case FORM_NESTED:
+        break;
+    }
+    return false;
+}
+
+/* ---- saying ---- */
+
+const char *form_accepts(enum form form)
+{
+    switch (form) {
+    case FORM_GPUS:
+        return "a number of GPUs from 0 to 1000000, at most three decimals";
+    case FORM_GPUS_MAX:
+        return "a number of GPUs from 0 to 1000000, at most three decimals, or unlimited";
+    case FORM_CPUS:
+        return "a number of CPU cores from 0 to 100000000 (12, 0.5 or 500m), or unlimited";
+    case FORM_MEMORY:
+        return "an amount of memory from 0 to 1Ei, with a unit (512Mi, 64Gi, 1Ti), or unlimited";
+    case FORM_WEIGHT:
+        return "lowest, low, medium, high or a number from 0 to 10000";
+    case FORM_RANK:
+        return "very-low, low, medium-low, medium, medium-high, high, very-high or a number from "
+               "0 to 1000";
+    case FORM_PRIORITY:
+        return "very-low, low, medium-low, medium, medium-high, high, very-high or a number from "
+               "1 to 1000";
+    case FORM_DURATION:
+        return "a time from 0 to 365d with units (90s, 15m, 1h30m)";
+    case FORM_BOOL:
+        return "true or false";
+    case FORM_PLACEMENT:
+        return "binpack or spread";
+    case FORM_PREEMPTIBLE:
+        return "preemptible or non-preemptible";
+    case FORM_NAME:
+        return "a name: a lower-case letter, then lower-case letters, digits and hyphens, at most "
+               "63 characters";
+    case FORM_PROJECT_NAME:
+        return "a name: a lower-case letter, then lower-case letters, digits and hyphens, at most "
+               "57 characters";
+    case FORM_GROUP:
+        return "the name of a group, 1 to 256 printable characters";
+    case FORM_SELECTOR:
+        return "exactly one node label, key: value";
+    case FORM_POOL_ORDER:
+        return "a list of names of node pools, each once";
+    case FORM_NESTED:
+        return "a map";
+    }
+    return "";
+}
+
+/* name_mend turns what was meant as a name into one: "Team_A/x" to "team-a-x". */
+static struct str name_mend(struct str name, uint32_t len_max, struct arena *arena)
+{
+    char *mended = arena_alloc(arena, (size_t)name.len + 1);
+    uint32_t len = 0;
+    for (uint32_t i = 0; i < name.len && len < len_max; i++) {
+        char c = name.ptr[i];
+        if (c >= 'A' && c <= 'Z') {
+            c = (char)(c - 'A' + 'a');
+        }
+        bool letter = c >= 'a' && c <= 'z';
+        bool digit = c >= '0' && c <= '9';
+        if (letter || (digit && len > 0)) {
+            mended[len++] = c;
+        } else if (!digit && len > 0 && mended[len - 1] != '-') {
+            mended[len++] = '-';
+        }
+    }
+    while (len > 0 && mended[len - 1] == '-') {
+        len--;
+    }
+    return (struct str){mended, len};
+}
+
+static struct str nearest_word(struct str text, const struct word *words, uint32_t count,
+                               struct arena *arena)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t near = str_nearest(text, &words[i].text, 1);
+        if (near == 0) {
+            return arena_printf(arena, "did you mean " STR_FMT "?", STR_ARG(words[i].text));
+        }
+    }
+    return STR("");
+}
+
+static struct str nearest_priority(struct str text, struct arena *arena)
+{
+    struct str words[PRIORITY_WORD_COUNT];
+    for (uint32_t i = 0; i < PRIORITY_WORD_COUNT; i++) {
+        words[i] = priority_words[i].word;
+    }
+    uint32_t near = str_nearest(text, words, PRIORITY_WORD_COUNT);
+    return near == PRIORITY_WORD_COUNT
+               ? STR("")
+               : arena_printf(arena, "did you mean " STR_FMT "?", STR_ARG(words[near]));
+}
+
+struct str form_hint(enum form form, const struct doc *value, struct arena *arena)
+{
+    struct str text = value->text;
+    if (form == FORM_SELECTOR) {
+        return STR("for example {runai.node-pool: a100-shared}");
+    }
+    if (form == FORM_POOL_ORDER) {
+        return STR("for example [h100-production, a100-shared]");
+    }
+    if (value->kind != DOC_STRING && value->kind != DOC_NUMBER) {
+        return STR("");
+    }
+    switch (form) {
+    case FORM_NAME:
+    case FORM_PROJECT_NAME: {
+        uint32_t len_max = form == FORM_NAME ? NAME_LEN_MAX : PROJECT_LEN_MAX;
+        struct str mended = name_mend(text, len_max, arena);
+        return mended.len > 0 ? arena_printf(arena, "for example " STR_FMT, STR_ARG(mended))
+                              : STR("");
+    }
+    case FORM_BOOL:
+        if (str_eq(text, STR("yes")) || str_eq(text, STR("on"))) {
+            return STR("write true");
+        }
+        if (str_eq(text, STR("no")) || str_eq(text, STR("off"))) {
+            return STR("write false");
+        }
+        return STR("");
+    case FORM_WEIGHT:
+        return nearest_word(text, weights, COUNT_OF(weights), arena);
+    case FORM_PLACEMENT:
+        return nearest_word(text, placements, COUNT_OF(placements), arena);
+    case FORM_PREEMPTIBLE:
+        return nearest_word(text, preemptibilities, COUNT_OF(preemptibilities), arena);
+    case FORM_RANK:
+    case FORM_PRIORITY:
+        return nearest_priority(text, arena);
+    case FORM_DURATION:
+        return value->kind == DOC_NUMBER ? arena_printf(arena, "for seconds write " STR_FMT "s",
+                                                        STR_ARG(text))
+                                         : STR("");
+    case FORM_GPUS:
+    case FORM_GPUS_MAX:
+    case FORM_CPUS:
+    case FORM_MEMORY:
+    case FORM_GROUP:
+    case FORM_SELECTOR:
+    case FORM_POOL_ORDER:
+    case FORM_NESTED:
+        break;
+    }
+    return STR("");
+}
+
+/* ---- writing ---- */
+
+static struct str thousandths_format(int64_t value, struct arena *arena)
+{
+    int64_t whole = value / 1000;
+    int64_t part = value % 1000;
+    if (part == 0) {
+        return arena_printf(arena, "%lld", (long long)whole);
+    }
+    struct str text = arena_printf(arena, "%lld.%03lld", (long long)whole, (long long)part);
+    while (text.ptr[text.len - 1] == '0') {
+        text.len--;
+    }
+    return text;
+}
+
+static struct str memory_format(int64_t bytes, struct arena *arena)
+{
+    for (uint32_t i = 0; i < COUNT_OF(memory_units) && bytes > 0; i++) {
+        int64_t unit = memory_units[i].value;
+        if (bytes % unit == 0) {
+            return arena_printf(arena, "%lld" STR_FMT, (long long)(bytes / unit),
+                                STR_ARG(memory_units[i].text));
+        }
+    }
+    return arena_printf(arena, "%lld", (long long)bytes);
+}
+
+static struct str duration_format(int64_t ms, struct arena *arena)
+{
+    if (ms < 0) {
+        return STR("inherited");
+    }
+    if (ms == 0) {
+        return STR("0s");
+    }
+    struct str text = STR("");
+    for (uint32_t i = 0; i < COUNT_OF(time_units) && ms > 0; i++) {
+        int64_t unit = time_units[i].value;
+        if (ms >= unit) {
+            text = arena_printf(arena, STR_FMT "%lld" STR_FMT, STR_ARG(text),
+                                (long long)(ms / unit), STR_ARG(time_units[i].text));
+            ms %= unit;
+        }
+    }
+    return text;
+}
+
+static struct str number_format(enum form form, int64_t value, struct arena *arena)
+{
+    struct str word = STR("");
+    switch (form) {
+    case FORM_GPUS:
+    case FORM_GPUS_MAX:
+        return thousandths_format(value / SHARE_PER_PERMILLE, arena);
+    case FORM_CPUS:
+        return thousandths_format(value, arena);
+    case FORM_MEMORY:
+        return memory_format(value, arena);
+    case FORM_WEIGHT:
+        word = word_of(value, weights, COUNT_OF(weights));
+        return word.len > 0 ? word : thousandths_format(value, arena);
+    case FORM_RANK:
+    case FORM_PRIORITY:
+        word = priority_word(value);
+        if (word.len > 0) {
+            return word;
+        }
+        return form == FORM_PRIORITY && value == 0
+                   ? STR("none")
+                   : arena_printf(arena, "%lld", (long long)value);
+    case FORM_DURATION:
+        return duration_format(value, arena);
+    case FORM_BOOL:
+    case FORM_PLACEMENT:
+    case FORM_PREEMPTIBLE:
+    case FORM_NAME:
+    case FORM_PROJECT_NAME:
+    case FORM_GROUP:
+    case FORM_SELECTOR:
+    case FORM_POOL_ORDER:
+    case FORM_NESTED:
+        break;
+    }
+    return STR("");
+}
+
+static struct str none_if_empty(struct str text)
+{
+    return text.len > 0 ? text : STR("none");
+}
+
+struct str form_format(enum form form, const void *field, struct arena *arena)
+{
+    switch (form) {
+    case FORM_GPUS:
+    case FORM_GPUS_MAX:
+    case FORM_CPUS:
+    case FORM_MEMORY:
+        if (*(const int64_t *)field == AMOUNT_UNLIMITED) {
+            return STR("unlimited");
+        }
+        return number_format(form, *(const int64_t *)field, arena);
+    case FORM_WEIGHT:
+    case FORM_RANK:
+    case FORM_PRIORITY:
+    case FORM_DURATION:
+        return number_format(form, *(const int64_t *)field, arena);
+    case FORM_BOOL:
+        return *(const bool *)field ? STR("true") : STR("false");
+    case FORM_PLACEMENT:
+        return word_of(*(const uint32_t *)field, placements, COUNT_OF(placements));
+    case FORM_PREEMPTIBLE:
+        return none_if_empty(
+            word_of(*(const uint32_t *)field, preemptibilities, COUNT_OF(preemptibilities)));
+    case FORM_NAME:
+    case FORM_PROJECT_NAME:
+    case FORM_GROUP:
+        return none_if_empty(*(const struct str *)field);
+    case FORM_SELECTOR: {
+        const struct str *pair = field;
+        return pair[0].len > 0
+                   ? arena_printf(arena, STR_FMT "=" STR_FMT, STR_ARG(pair[0]), STR_ARG(pair[1]))
+                   : STR("none");
+    }
+    case FORM_POOL_ORDER: {
+        const struct order *order = field;
+        struct str text = STR("");
+        for (uint32_t i = 0; i < order->count; i++) {
+            text = arena_printf(arena, STR_FMT "%s" STR_FMT, STR_ARG(text), i > 0 ? ", " : "",
+                                STR_ARG(order->items[i].value));
+        }
+        return none_if_empty(text);
+    }
+    case FORM_NESTED:
+        break;
+    }
+    return STR("");
+}
+
+static bool order_eq(const struct order *a, const struct order *b)
+{
+    if (a->count != b->count) {
+        return false;
+    }
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (!str_eq(a->items[i].value, b->items[i].value)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool form_eq(enum form form, const void *a, const void *b)
+{
+    switch (form) {
+    case FORM_GPUS:
+    case FORM_GPUS_MAX:
+    case FORM_CPUS:
+    case FORM_MEMORY:
+    case FORM_WEIGHT:
+    case FORM_RANK:
+    case FORM_PRIORITY:
+    case FORM_DURATION:
+        return *(const int64_t *)a == *(const int64_t *)b;
+    case FORM_BOOL:
+        return *(const bool *)a == *(const bool *)b;
+    case FORM_PLACEMENT:
+    case FORM_PREEMPTIBLE:
+        return *(const uint32_t *)a == *(const uint32_t *)b;
+    case FORM_NAME:
+    case FORM_PROJECT_NAME:
+    case FORM_GROUP:
+        return str_eq(*(const struct str *)a, *(const struct str *)b);
+    case FORM_SELECTOR: {
+        const struct str *x = a;
+        const struct str *y = b;
+        return str_eq(x[0], y[0]) && str_eq(x[1], y[1]);
+    }
+    case FORM_POOL_ORDER:
+        return order_eq(a, b);
+    case FORM_NESTED:
+        break;
+    }
+    return true;
+}
