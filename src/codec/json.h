@@ -38,6 +38,7 @@ struct jr {
     struct arena *arena;
     struct err *err;
     const char *start, *at, *end;
+    const char *last; /* what jr_fail points at */
     uint64_t objects;  /* bit 0: the innermost level is an object; bit 1: the one around it; … */
     uint64_t nonempty; /* the same: something was read on that level */
     uint32_t depth;
@@ -53,6 +54,8 @@ enum doc_kind jr_kind(struct jr *r);
 /* jr_where gives line and column (in characters, from 1) of what comes next. The cost is the
  * distance from the place asked for before. */
 void jr_where(struct jr *r, uint32_t *line, uint32_t *col);
+/* jr_where_last: the same of the key or value that was read last. */
+void jr_where_last(struct jr *r, uint32_t *line, uint32_t *col);
 
 bool jr_object(struct jr *r);                   /* enters an object */
 bool jr_member(struct jr *r, struct str *key);  /* the next key; false at the end, left then */
@@ -60,8 +63,8 @@ bool jr_array(struct jr *r);                    /* enters an array */
 bool jr_item(struct jr *r);                     /* false at the end, left then */
 bool jr_string(struct jr *r, struct str *out);
 bool jr_number(struct jr *r, struct str *out);  /* as written */
-bool jr_i64(struct jr *r, int64_t *out);        /* without fraction or exponent */
-/* jr_decimal reads 1.25 exactly as an integer of 10^-scale (scale in [0, 18]); no exponents. */
+bool jr_i64(struct jr *r, int64_t *out);        /* by value: 2000, 2e3 and 2000.0 are the same */
+/* jr_decimal reads 1.25 exactly as an integer of 10^-scale (scale in [0, 18]). */
 bool jr_decimal(struct jr *r, uint32_t scale, int64_t *out);
 bool jr_bool(struct jr *r, bool *out);
 bool jr_null(struct jr *r);                     /* reads null; false, nothing read, if no null */
@@ -77,6 +80,11 @@ enum status jr_finish(struct jr *r);
 MUST_USE enum status json_doc(struct str text, struct arena *arena, struct doc **out,
                               struct err *err);
 
+bool json_is_number(struct str s); /* all of s is a number as JSON spells them */
+
+/* Deeper than the reader goes, so that what was read can be written inside something. */
+enum { JSON_WRITE_DEPTH_MAX = 2 * JSON_DEPTH_MAX };
+
 /* The writer. It cannot fail; whoever owns the buffer looks at buf->full at the end. Bytes that are
  * not UTF-8 are written as U+FFFD, so what comes out is always JSON. Calls in an order that makes
  * no JSON are our bug (CHECK). */
@@ -86,7 +94,9 @@ struct jw {
     /* private */
     bool key_written;
     uint32_t depth;
-    uint64_t nonempty, objects;
+    struct {
+        bool is_object, nonempty;
+    } levels[JSON_WRITE_DEPTH_MAX + 1]; /* [0] is outside of everything */
 };
 
 void jw_init(struct jw *w, struct buf *buf, bool pretty);
