@@ -22,9 +22,10 @@
 #define AMOUNT_MAX        (INT64_C(1) << 46) /* any other amount of a node or a pod; the sum over the
                                                 nodes of a pool stays below 2^63 */
 #define QUEUE_AMOUNT_MAX  (INT64_C(1) << 60) /* a quota or limit */
-#define WEIGHT_MILLI_MAX  INT64_C(10000000)  /* an over-quota weight of 10,000 */
+#define WEIGHT_MILLI_MAX  INT64_C(1000000)   /* an over-quota weight of 1,000 */
+#define POOL_AMOUNT_MAX   (INT64_C(1) << 58) /* a pool counts as having at most this of a resource */
 #define K_PERMILLE_MAX    INT64_C(100000)    /* the k of time-based fair share: 100 */
-#define USAGE_DENOMINATOR_MAX INT64_C(1000000000) /* past usage is a fraction over at most this */
+#define USAGE_DENOMINATOR_MAX INT64_C(100000) /* past usage is a fraction over at most this */
 #define SATURATION_PERMILLE_MAX INT64_C(1000000)  /* a saturation multiplier of 1,000 */
 #define DURATION_MAX_MS   (INT64_C(1) << 50) /* any duration; 35,000 years */
 
@@ -36,3 +37,12 @@
 #define QUOTA_GPUS_MAX      INT64_C(1000000)
 #define QUOTA_CPUS_MAX      INT64_C(100000000)
 #define MIN_RUNTIME_MAX_MS  (INT64_C(365) * 24 * 3600 * 1000)
+
+/* ---- workloads ---- */
+#define WORKLOAD_NAME_LEN_MAX 63u
+#define WORKLOAD_PODS_MAX     4096u          /* pods of one workload */
+#define WORKLOAD_LIST_MAX     1024u          /* arguments, variables, labels, annotations: each */
+#define WORKLOAD_TEXT_MAX     65536u         /* bytes of one of those */
+#define BACKOFF_LIMIT_MAX     INT64_C(1000)
+#define GRACE_MAX_MS          (INT64_C(24) * 3600 * 1000)
+#define KEY_LEN_MAX           256u           /* of an idempotency key */

@@ -154,6 +154,8 @@ static const struct field workload_fields[] = {
     F_RECORD(19, struct workload, why, record_why),
     F_I64(20, struct workload, tried_seq),
     F_U32(21, struct workload, tried_count),
+    F_I64(22, struct workload, tried_ms),
+    F_I64(23, struct workload, running_since_ms),
 };
 const struct record record_workload = RECORD("workload", struct workload, workload_fields);
 

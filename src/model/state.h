@@ -49,6 +49,8 @@ struct pod_spec {
     int64_t grace_ms;           /* between SIGTERM and SIGKILL; default 30 s */
 };
 
+/* As for Kubernetes Jobs, a pod that failed is started again up to backoff_limit times under NEVER
+ * and ON_FAILURE alike (in a new place); ALWAYS starts it again whatever its exit, without limit. */
 enum restart_policy { RESTART_NEVER, RESTART_ON_FAILURE, RESTART_ALWAYS };
 
 struct workload_spec {
@@ -134,15 +136,16 @@ struct workload {
     enum workload_desired desired;
     int64_t created_ms, end_ms; /* end_ms -1 while not terminal */
     int64_t last_start_ms, last_evict_ms, stale_since_ms, pending_since_ms; /* -1 none */
+    int64_t running_since_ms;   /* its minimum of pods holds places since; -1: it does not */
     int64_t run_ms, pending_ms; /* sums over closed intervals */
     uint32_t pool_ix;        /* which of spec.pools it is tried in now */
     struct pod *pods;
     struct event *events;    /* oldest first, the last EVENTS_MAX */
     uint32_t pods_count, events_count;
     struct why why;          /* why it waits now; code 0 when it does not */
-    /* Pools tried in vain since the input state.change_seq = tried_seq: each is tried once, then it
-     * stays where it is until something changes. */
-    int64_t tried_seq;
+    /* Pools tried in vain since state.change_seq was tried_seq and the time tried_ms: each is tried
+     * once, then it stays where it is until something changes or a minute has passed. */
+    int64_t tried_seq, tried_ms;
     uint32_t tried_count;
 };
 
