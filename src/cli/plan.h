@@ -30,14 +30,15 @@ MUST_USE enum status plan_file_read(const char *path, struct arena *arena, struc
                                     struct err *err);
 /* plan_file_check adds the contradictions of meaning (plan_check) of the plan as it would be once
  * applied over base: NULL when there is no server to ask, then of the file alone. capacity is what
- * the pools offer, NULL when not known. Does nothing when the file has errors already. */
+ * the pools offer, NULL when not known. Does nothing when the file is no YAML; what may only
+ * follow from an error of form is not added. */
 void plan_file_check(struct plan_file *file, const struct plan *base, bool prune,
                      const struct pool_capacity *capacity, uint32_t capacity_count);
 /* plan_problems_print writes each problem as
  *     FILE:LINE:COL: error: FIELD: TEXT
- *        12 |       guaranteed_gpus: -3
- *           |                        ^
- *           = HINT
+ *          12 |       guaranteed_gpus: -3
+ *             |                        ^
+ *             = HINT
  * and a last line with the counts. Control characters of the file are not passed on. */
 void plan_problems_print(const struct plan_file *file, struct buf *out);
 int plan_file_exit(const struct plan_file *file); /* 0, or 1 with errors */

@@ -110,6 +110,29 @@ static void locate(struct check *c, const struct doc *root)
     }
 }
 
+/* name_stands names what the file does not hold, as when a plan is checked without one. */
+static void name_stands(struct check *c)
+{
+    for (uint32_t i = 0; i < c->plan->pools_count; i++) {
+        if (!c->pool_at[i].doc) {
+            c->pool_at[i].path =
+                arena_printf(c->arena, "node pool " STR_FMT, STR_ARG(c->plan->pools[i].name));
+        }
+    }
+    for (uint32_t i = 0; i < c->plan->departments_count; i++) {
+        if (!c->department_at[i].doc) {
+            c->department_at[i].path = arena_printf(c->arena, "department " STR_FMT,
+                                                    STR_ARG(c->plan->departments[i].name));
+        }
+    }
+    for (uint32_t i = 0; i < c->plan->projects_count; i++) {
+        if (!c->project_at[i].doc) {
+            c->project_at[i].path =
+                arena_printf(c->arena, "project " STR_FMT, STR_ARG(c->plan->projects[i].name));
+        }
+    }
+}
+
 /* place_problem points p at the value of at.pool.key, or at the nearest thing above it that is in
  * the file. pool and key may be empty. */
 static void place_problem(struct check *c, struct problem *p, const struct stand *at,
@@ -120,13 +143,12 @@ static void place_problem(struct check *c, struct problem *p, const struct stand
     if (pool.len > 0) {
         const struct doc *quota = doc_get(doc_get(doc, STR("node_pool_quotas")), pool);
         doc = quota ? quota : doc;
-        path = arena_printf(c->arena, STR_FMT "%snode_pool_quotas." STR_FMT, STR_ARG(path),
-                            path.len > 0 ? "." : "", STR_ARG(pool));
+        path = arena_printf(c->arena, STR_FMT ".node_pool_quotas." STR_FMT, STR_ARG(path),
+                            STR_ARG(pool));
     }
     const struct doc *value = key.len > 0 ? doc_get(doc, key) : NULL;
     if (key.len > 0) {
-        path = arena_printf(c->arena, STR_FMT "%s" STR_FMT, STR_ARG(path), path.len > 0 ? "." : "",
-                            STR_ARG(key));
+        path = arena_printf(c->arena, STR_FMT "." STR_FMT, STR_ARG(path), STR_ARG(key));
     }
     p->field = path;
     if (value) {
@@ -319,7 +341,8 @@ static struct sum *sum_of(struct check *c, uint32_t parent, uint32_t pool)
 
 static int64_t amount(const struct quota *quota, uint32_t key)
 {
-    return *(const int64_t *)key_field(&quota_keys.items[key], quota);
+    const int64_t *field = key_field(&quota_keys.items[key], quota);
+    return *field;
 }
 
 static struct str amount_text(struct check *c, int64_t value, uint32_t resource)
@@ -548,6 +571,7 @@ void plan_check(const struct plan *plan, const struct doc *root,
     };
     check_init(&c, capacity, capacity_count);
     locate(&c, root);
+    name_stands(&c);
     check_references(&c);
     check_pools(&c);
     if (!check_tree(&c)) {

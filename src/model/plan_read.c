@@ -284,7 +284,7 @@ static void quota_settle(struct reader *r, const struct place *at, struct quota 
         const struct key *max_key = &quota_keys.items[pairs[i].max];
         const struct doc *max_doc = found[pairs[i].max];
         int64_t guarantee = *(const int64_t *)key_field(guarantee_key, quota);
-        int64_t *max = (int64_t *)((char *)quota + max_key->offset);
+        int64_t *max = (void *)((char *)quota + max_key->offset);
         if (guarantee == AMOUNT_UNLIMITED) {
             continue;
         }
