@@ -287,7 +287,7 @@ static const char *number_end(const char *p, const char *end)
     return p;
 }
 
-bool json_is_number(struct str s)
+bool jr_is_number(struct str s)
 {
     return s.len > 0 && number_end(s.ptr, s.ptr + s.len) == s.ptr + s.len;
 }
@@ -461,7 +461,7 @@ enum doc_kind jr_kind(struct jr *r)
         return DOC_STRING;
     case 't':
     case 'f':
-        return DOC_BOOL;
+        return literal_end(r, r->at) ? DOC_BOOL : DOC_NULL;
     case '-':
         return DOC_NUMBER;
     default:

@@ -80,7 +80,7 @@ enum status jr_finish(struct jr *r);
 MUST_USE enum status json_doc(struct str text, struct arena *arena, struct doc **out,
                               struct err *err);
 
-bool json_is_number(struct str s); /* all of s is a number as JSON spells them */
+bool jr_is_number(struct str s); /* all of s is a number as JSON spells them */
 
 /* Deeper than the reader goes, so that what was read can be written inside something. */
 enum { JSON_WRITE_DEPTH_MAX = 2 * JSON_DEPTH_MAX };

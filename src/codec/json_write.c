@@ -227,7 +227,7 @@ static void write_scalar(struct jw *w, const struct doc *d)
         jw_bool(w, d->boolean);
         break;
     case DOC_NUMBER:
-        if (json_is_number(d->text)) {
+        if (jr_is_number(d->text)) {
             jw_raw(w, d->text);
         } else {
             jw_string(w, d->text);
