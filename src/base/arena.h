@@ -13,8 +13,8 @@ struct arena_block;
 struct arena {
     struct arena_block *head;  /* newest block, chained to the older ones */
     struct arena_block *spare; /* an emptied block kept by rewind, or NULL */
-    size_t used_bytes;        /* handed out since the last reset, padding included */
-    size_t limit_bytes;       /* 0: none */
+    size_t used_bytes;         /* handed out since the last reset, padding included */
+    size_t limit_bytes;        /* 0: none */
 };
 struct arena_mark {
     struct arena_block *head;
@@ -36,5 +36,6 @@ struct str arena_str(struct arena *a, struct str s); /* copy; a NUL follows the 
 const char *arena_cstr(struct arena *a, struct str s);
 struct str arena_printf(struct arena *a, const char *format, ...) PRINTF_LIKE(2, 3);
 
-#define ARENA_NEW(arena, type)          ((type *)arena_alloc((arena), sizeof(type)))
-#define ARENA_ARRAY(arena, type, count) ((type *)arena_alloc((arena), sizeof(type) * (size_t)(count)))
+#define ARENA_NEW(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
+#define ARENA_ARRAY(arena, type, count) \
+    ((type *)arena_alloc((arena), sizeof(type) * (size_t)(count)))

@@ -7,16 +7,16 @@
 
 #include "base/arena.h"
 
-#define ARRAY(type)           \
-    struct {                  \
-        type *items;          \
-        uint32_t count, cap;  \
+#define ARRAY(type)          \
+    struct {                 \
+        type *items;         \
+        uint32_t count, cap; \
     }
 
 /* ARRAY_PUSH(arena, &list) makes room for one more item, zeroed, and gives its address. */
-#define ARRAY_PUSH(arena, list)                                                              \
+#define ARRAY_PUSH(arena, list)                                                                \
     ((list)->items = array_grow((arena), (list)->items, sizeof(*(list)->items), (list)->count, \
-                                &(list)->cap),                                               \
+                                &(list)->cap),                                                 \
      &(list)->items[(list)->count++])
 
 void *array_grow(struct arena *a, void *items, size_t item_size, uint32_t count, uint32_t *cap);

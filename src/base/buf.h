@@ -18,7 +18,7 @@ struct buf {
 
 void buf_init(struct buf *b, size_t max); /* allocates nothing yet */
 void buf_done(struct buf *b);
-void buf_clear(struct buf *b);            /* len 0, full false, memory kept */
+void buf_clear(struct buf *b); /* len 0, full false, memory kept */
 void buf_add(struct buf *b, const void *bytes, size_t len);
 void buf_str(struct buf *b, struct str s);
 void buf_char(struct buf *b, char c);

@@ -18,13 +18,13 @@ enum doc_kind { DOC_NULL, DOC_BOOL, DOC_NUMBER, DOC_STRING, DOC_LIST, DOC_MAP };
 
 struct doc {
     enum doc_kind kind;
-    uint32_t line, col;   /* of the value, 1-based; 0: unknown */
-    struct str text;      /* scalar text: the string without quotes, or the number as written */
-    bool boolean;         /* DOC_BOOL */
-    struct str key;       /* when a member of a map */
+    uint32_t line, col; /* of the value, 1-based; 0: unknown */
+    struct str text;    /* scalar text: the string without quotes, or the number as written */
+    bool boolean;       /* DOC_BOOL */
+    struct str key;     /* when a member of a map */
     uint32_t key_line, key_col;
-    struct doc *child;    /* first member or item */
-    struct doc *next;     /* next sibling */
+    struct doc *child; /* first member or item */
+    struct doc *next;  /* next sibling */
     uint32_t child_count;
 };
 

@@ -12,12 +12,12 @@
 
 struct err {
     enum status status;
-    char file[96];       /* the user's file, "" when none */
-    uint32_t line, col;  /* 1-based; 0: unknown */
-    char field[128];     /* path of the field: organization.departments[0].name */
-    char text[400];      /* one sentence: found and expected */
-    char hint[160];      /* what to do next, "" when nothing helps */
-    const char *source;  /* our own file:line, for logs only */
+    char file[96];      /* the user's file, "" when none */
+    uint32_t line, col; /* 1-based; 0: unknown */
+    char field[128];    /* path of the field: organization.departments[0].name */
+    char text[400];     /* one sentence: found and expected */
+    char hint[160];     /* what to do next, "" when nothing helps */
+    const char *source; /* our own file:line, for logs only */
 };
 
 #define ERR_STRINGIFY2(x) #x
@@ -42,16 +42,16 @@ struct str err_format(const struct err *e, struct arena *a);
 enum severity { SEVERITY_ERROR, SEVERITY_WARNING };
 struct problem {
     enum severity severity;
-    enum status status;       /* STATUS_INVALID unless a more exact one fits */
-    uint32_t line, col;       /* 0: unknown */
+    enum status status; /* STATUS_INVALID unless a more exact one fits */
+    uint32_t line, col; /* 0: unknown */
     struct str field, text, hint;
 };
 struct problems {
     struct arena *arena;
     struct problem *items;
     uint32_t count, cap;
-    uint32_t error_count;     /* of all found, also of those beyond the maximum */
-    uint32_t dropped;         /* found but not kept: more than PROBLEMS_MAX */
+    uint32_t error_count; /* of all found, also of those beyond the maximum */
+    uint32_t dropped;     /* found but not kept: more than PROBLEMS_MAX */
 };
 enum { PROBLEMS_MAX = 1000 };
 void problems_init(struct problems *p, struct arena *a);

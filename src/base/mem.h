@@ -5,6 +5,6 @@
 
 #include <stddef.h>
 
-void *mem_alloc(size_t size);                /* zeroed; size 0 gives NULL */
+void *mem_alloc(size_t size);                              /* zeroed; size 0 gives NULL */
 void *mem_resize(void *ptr, size_t old_size, size_t size); /* new bytes are zeroed */
-void mem_free(void *ptr);                    /* NULL is fine */
+void mem_free(void *ptr);                                  /* NULL is fine */

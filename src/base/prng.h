@@ -12,6 +12,6 @@ struct prng {
 
 void prng_init(struct prng *p, uint64_t seed);
 uint64_t prng_next(struct prng *p);
-uint32_t prng_below(struct prng *p, uint32_t bound);              /* [0, bound), bound > 0 */
-int64_t prng_range(struct prng *p, int64_t first, int64_t last);  /* [first, last] */
+uint32_t prng_below(struct prng *p, uint32_t bound);             /* [0, bound), bound > 0 */
+int64_t prng_range(struct prng *p, int64_t first, int64_t last); /* [first, last] */
 bool prng_chance(struct prng *p, uint32_t permille);

@@ -25,10 +25,10 @@ enum status {
 };
 
 struct status_info {
-    const char *name;   /* "invalid": stable, machine readable */
-    int http;           /* HTTP status code */
-    int exit;           /* exit status of the CLI */
-    bool retry;         /* the same request may succeed later, unchanged */
+    const char *name; /* "invalid": stable, machine readable */
+    int http;         /* HTTP status code */
+    int exit;         /* exit status of the CLI */
+    bool retry;       /* the same request may succeed later, unchanged */
 };
 
 /* status_info returns the row of s; s must be in [0, STATUS_COUNT). */

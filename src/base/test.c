@@ -107,9 +107,9 @@ static const char *quoted(struct str s, char out[static 1024])
     for (uint32_t i = 0; i < s.len && len < 1000; i++) {
         unsigned char c = (unsigned char)s.ptr[i];
         int added = snprintf(out + len, 1024 - len,
-                             c < 0x20 || c == 0x7f      ? "\\x%02x"
+                             c < 0x20 || c == 0x7f   ? "\\x%02x"
                              : c == '"' || c == '\\' ? "\\%c"
-                                                        : "%c",
+                                                     : "%c",
                              c);
         len += (size_t)added;
     }

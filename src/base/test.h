@@ -22,33 +22,35 @@ struct test_case {
 void test_register(struct test_case *t);
 int test_main(int argc, char **argv);
 
-#define TEST(name)                                                                       \
-    static void test_##name(void);                                                       \
+#define TEST(name)                                                                          \
+    static void test_##name(void);                                                          \
     static struct test_case test_case_##name = {#name, test_##name, __FILE__, __LINE__, 0}; \
-    __attribute__((constructor)) static void test_register_##name(void)                  \
-    {                                                                                    \
-        test_register(&test_case_##name);                                                \
-    }                                                                                    \
+    __attribute__((constructor)) static void test_register_##name(void)                     \
+    {                                                                                       \
+        test_register(&test_case_##name);                                                   \
+    }                                                                                       \
     static void test_##name(void)
-#define TEST_MAIN()                 \
-    int main(int argc, char **argv) \
-    {                               \
+#define TEST_MAIN()                   \
+    int main(int argc, char **argv)   \
+    {                                 \
         return test_main(argc, argv); \
     }
 
 /* A failed EXPECT notes the failure and goes on; a failed REQUIRE ends the test case (longjmp). */
-#define EXPECT(cond)  test_expect((cond), __FILE__, __LINE__, #cond)
-#define REQUIRE(cond) test_require((cond), __FILE__, __LINE__, #cond)
-#define EXPECT_I64(got, want)    test_expect_i64((got), (want), __FILE__, __LINE__, #got)
-#define EXPECT_STR(got, want)    test_expect_str((got), (want), __FILE__, __LINE__, #got)
-#define EXPECT_STATUS(got, want) test_expect_i64((int64_t)(got), (int64_t)(want), __FILE__, __LINE__, #got)
-#define REQUIRE_OK(call, e)      test_require_ok((call), (e), __FILE__, __LINE__, #call)
+#define EXPECT(cond)          test_expect((cond), __FILE__, __LINE__, #cond)
+#define REQUIRE(cond)         test_require((cond), __FILE__, __LINE__, #cond)
+#define EXPECT_I64(got, want) test_expect_i64((got), (want), __FILE__, __LINE__, #got)
+#define EXPECT_STR(got, want) test_expect_str((got), (want), __FILE__, __LINE__, #got)
+#define EXPECT_STATUS(got, want) \
+    test_expect_i64((int64_t)(got), (int64_t)(want), __FILE__, __LINE__, #got)
+#define REQUIRE_OK(call, e) test_require_ok((call), (e), __FILE__, __LINE__, #call)
 
 bool test_expect(bool ok, const char *file, int line, const char *what);
 void test_require(bool ok, const char *file, int line, const char *what);
 bool test_expect_i64(int64_t got, int64_t want, const char *file, int line, const char *what);
 bool test_expect_str(struct str got, struct str want, const char *file, int line, const char *what);
-void test_require_ok(enum status s, const struct err *e, const char *file, int line, const char *what);
+void test_require_ok(enum status s, const struct err *e, const char *file, int line,
+                     const char *what);
 /* test_row names the table row being checked; failures print it. NULL ends the table. */
 void test_row(const char *name);
 /* test_skip ends the test case as skipped, with the reason. */

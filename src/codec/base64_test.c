@@ -9,14 +9,14 @@ static const struct {
     const char *name;
     struct str bytes, std, url;
 } rows[] = {
-    {"nothing", STRS(""), STRS(""), STRS("")},
-    {"one byte", STRS("f"), STRS("Zg=="), STRS("Zg")},
-    {"two bytes", STRS("fo"), STRS("Zm8="), STRS("Zm8")},
-    {"three bytes", STRS("foo"), STRS("Zm9v"), STRS("Zm9v")},
-    {"four bytes", STRS("foob"), STRS("Zm9vYg=="), STRS("Zm9vYg")},
-    {"five bytes", STRS("fooba"), STRS("Zm9vYmE="), STRS("Zm9vYmE")},
-    {"six bytes", STRS("foobar"), STRS("Zm9vYmFy"), STRS("Zm9vYmFy")},
-    {"the two letters that differ", STRS("\xfb\xff\xfe"), STRS("+//+"), STRS("-__-")},
+    {"nothing",                     STRS(""),             STRS(""),         STRS("")        },
+    {"one byte",                    STRS("f"),            STRS("Zg=="),     STRS("Zg")      },
+    {"two bytes",                   STRS("fo"),           STRS("Zm8="),     STRS("Zm8")     },
+    {"three bytes",                 STRS("foo"),          STRS("Zm9v"),     STRS("Zm9v")    },
+    {"four bytes",                  STRS("foob"),         STRS("Zm9vYg=="), STRS("Zm9vYg")  },
+    {"five bytes",                  STRS("fooba"),        STRS("Zm9vYmE="), STRS("Zm9vYmE") },
+    {"six bytes",                   STRS("foobar"),       STRS("Zm9vYmFy"), STRS("Zm9vYmFy")},
+    {"the two letters that differ", STRS("\xfb\xff\xfe"), STRS("+//+"),     STRS("-__-")    },
 };
 
 TEST(both_ways)
@@ -46,18 +46,18 @@ static const struct {
     enum base64_form form;
     struct str text;
 } bad_rows[] = {
-    {"no padding", BASE64_STD, STRS("Zg")},
-    {"half the padding", BASE64_STD, STRS("Zg=")},
-    {"padding alone", BASE64_STD, STRS("====")},
-    {"three of padding", BASE64_STD, STRS("Z===")},
-    {"padding in the middle", BASE64_STD, STRS("Zg==Zg==")},
-    {"a letter of the other form", BASE64_STD, STRS("-__-")},
-    {"white space", BASE64_STD, STRS("Zm9v\n")},
-    {"bits left over", BASE64_STD, STRS("Zh==")},
-    {"padding in url form", BASE64_URL, STRS("Zg==")},
-    {"a letter of the std form", BASE64_URL, STRS("+//+")},
-    {"one letter", BASE64_URL, STRS("Z")},
-    {"bits left over in url form", BASE64_URL, STRS("Zm9")},
+    {"no padding",                 BASE64_STD, STRS("Zg")      },
+    {"half the padding",           BASE64_STD, STRS("Zg=")     },
+    {"padding alone",              BASE64_STD, STRS("====")    },
+    {"three of padding",           BASE64_STD, STRS("Z===")    },
+    {"padding in the middle",      BASE64_STD, STRS("Zg==Zg==")},
+    {"a letter of the other form", BASE64_STD, STRS("-__-")    },
+    {"white space",                BASE64_STD, STRS("Zm9v\n")  },
+    {"bits left over",             BASE64_STD, STRS("Zh==")    },
+    {"padding in url form",        BASE64_URL, STRS("Zg==")    },
+    {"a letter of the std form",   BASE64_URL, STRS("+//+")    },
+    {"one letter",                 BASE64_URL, STRS("Z")       },
+    {"bits left over in url form", BASE64_URL, STRS("Zm9")     },
 };
 
 TEST(refused)

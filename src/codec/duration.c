@@ -16,14 +16,14 @@ static const struct {
     struct str text;
     int64_t ns;
 } units[] = {
-    {STRS("h"), INT64_C(3600000000000)},
-    {STRS("ms"), INT64_C(1000000)}, // before m
-    {STRS("m"), INT64_C(60000000000)},
-    {STRS("s"), INT64_C(1000000000)},
-    {STRS("us"), INT64_C(1000)},
-    {STRS("\xc2\xb5s"), INT64_C(1000)}, // the micro sign
-    {STRS("\xce\xbcs"), INT64_C(1000)}, // the Greek letter
-    {STRS("ns"), INT64_C(1)},
+    {STRS("h"),         INT64_C(3600000000000)},
+    {STRS("ms"),        INT64_C(1000000)      }, // before m
+    {STRS("m"),         INT64_C(60000000000)  },
+    {STRS("s"),         INT64_C(1000000000)   },
+    {STRS("us"),        INT64_C(1000)         },
+    {STRS("\xc2\xb5s"), INT64_C(1000)         }, // the micro sign
+    {STRS("\xce\xbcs"), INT64_C(1000)         }, // the Greek letter
+    {STRS("ns"),        INT64_C(1)            },
 };
 
 static uint32_t digits_len(struct str s)

@@ -10,34 +10,34 @@ static const struct {
     enum status want;
     int64_t ms;
 } rows[] = {
-    {"hours and minutes", STRS("1h30m"), STATUS_OK, 5400000},
-    {"as Go prints it", STRS("1h30m0s"), STATUS_OK, 5400000},
-    {"seconds", STRS("30s"), STATUS_OK, 30000},
-    {"milliseconds", STRS("500ms"), STATUS_OK, 500},
-    {"a fraction", STRS("1.5h"), STATUS_OK, 5400000},
-    {"any order, repeated", STRS("1s1h1s"), STATUS_OK, 3602000},
-    {"negative", STRS("-10m"), STATUS_OK, -600000},
-    {"a plus", STRS("+1s"), STATUS_OK, 1000},
-    {"a bare zero", STRS("0"), STATUS_OK, 0},
-    {"minus zero", STRS("-0"), STATUS_OK, 0},
-    {"zero with a unit", STRS("0s"), STATUS_OK, 0},
-    {"whole in microseconds", STRS("2000us"), STATUS_OK, 2},
-    {"the micro sign", STRS("2000\xc2\xb5s"), STATUS_OK, 2},
-    {"whole only as a sum", STRS("500us500000ns"), STATUS_OK, 1},
-    {"the largest", STRS("9223372036854775807ms"), STATUS_OK, INT64_MAX},
-    {"finer than a millisecond", STRS("1us"), STATUS_INVALID, 77},
-    {"finer than a nanosecond", STRS("0.1ns"), STATUS_INVALID, 77},
-    {"beyond 64 bits", STRS("9223372036854775807s"), STATUS_INVALID, 77},
-    {"beyond 64 bits as a sum", STRS("9223372036854775807ms1ms"), STATUS_INVALID, 77},
-    {"no unit", STRS("10"), STATUS_INVALID, 77},
-    {"an unknown unit", STRS("3d"), STATUS_INVALID, 77},
-    {"only a unit", STRS("h"), STATUS_INVALID, 77},
-    {"only a sign", STRS("-"), STATUS_INVALID, 77},
-    {"empty", STRS(""), STATUS_INVALID, 77},
-    {"a space", STRS("1h 30m"), STATUS_INVALID, 77},
-    {"a sign inside", STRS("1h-30m"), STATUS_INVALID, 77},
-    {"a point without digits", STRS("1.h"), STATUS_INVALID, 77},
-    {"a word", STRS("forever"), STATUS_INVALID, 77},
+    {"hours and minutes",        STRS("1h30m"),                    STATUS_OK,      5400000  },
+    {"as Go prints it",          STRS("1h30m0s"),                  STATUS_OK,      5400000  },
+    {"seconds",                  STRS("30s"),                      STATUS_OK,      30000    },
+    {"milliseconds",             STRS("500ms"),                    STATUS_OK,      500      },
+    {"a fraction",               STRS("1.5h"),                     STATUS_OK,      5400000  },
+    {"any order, repeated",      STRS("1s1h1s"),                   STATUS_OK,      3602000  },
+    {"negative",                 STRS("-10m"),                     STATUS_OK,      -600000  },
+    {"a plus",                   STRS("+1s"),                      STATUS_OK,      1000     },
+    {"a bare zero",              STRS("0"),                        STATUS_OK,      0        },
+    {"minus zero",               STRS("-0"),                       STATUS_OK,      0        },
+    {"zero with a unit",         STRS("0s"),                       STATUS_OK,      0        },
+    {"whole in microseconds",    STRS("2000us"),                   STATUS_OK,      2        },
+    {"the micro sign",           STRS("2000\xc2\xb5s"),            STATUS_OK,      2        },
+    {"whole only as a sum",      STRS("500us500000ns"),            STATUS_OK,      1        },
+    {"the largest",              STRS("9223372036854775807ms"),    STATUS_OK,      INT64_MAX},
+    {"finer than a millisecond", STRS("1us"),                      STATUS_INVALID, 77       },
+    {"finer than a nanosecond",  STRS("0.1ns"),                    STATUS_INVALID, 77       },
+    {"beyond 64 bits",           STRS("9223372036854775807s"),     STATUS_INVALID, 77       },
+    {"beyond 64 bits as a sum",  STRS("9223372036854775807ms1ms"), STATUS_INVALID, 77       },
+    {"no unit",                  STRS("10"),                       STATUS_INVALID, 77       },
+    {"an unknown unit",          STRS("3d"),                       STATUS_INVALID, 77       },
+    {"only a unit",              STRS("h"),                        STATUS_INVALID, 77       },
+    {"only a sign",              STRS("-"),                        STATUS_INVALID, 77       },
+    {"empty",                    STRS(""),                         STATUS_INVALID, 77       },
+    {"a space",                  STRS("1h 30m"),                   STATUS_INVALID, 77       },
+    {"a sign inside",            STRS("1h-30m"),                   STATUS_INVALID, 77       },
+    {"a point without digits",   STRS("1.h"),                      STATUS_INVALID, 77       },
+    {"a word",                   STRS("forever"),                  STATUS_INVALID, 77       },
 };
 
 TEST(parsing)
@@ -51,7 +51,8 @@ TEST(parsing)
     struct err e;
     int64_t ms;
     EXPECT_STATUS(duration_parse(STR("3d"), &ms, &e), STATUS_INVALID);
-    EXPECT_STR(str_from_c(e.text), STR("expected a duration such as 1h30m, 45s or 500ms, got \"3d\""));
+    EXPECT_STR(str_from_c(e.text),
+               STR("expected a duration such as 1h30m, 45s or 500ms, got \"3d\""));
 }
 
 static const struct {
@@ -59,15 +60,15 @@ static const struct {
     int64_t ms;
     struct str want;
 } format_rows[] = {
-    {"zero", 0, STRS("0s")},
-    {"under a second", 20, STRS("20ms")},
-    {"minus under a second", -20, STRS("-20ms")},
-    {"a fraction of a second", 1500, STRS("1.5s")},
-    {"milliseconds of a minute", 60001, STRS("1m0.001s")},
-    {"hours and minutes", 5400000, STRS("1h30m")},
-    {"hours", 7200000, STRS("2h")},
-    {"hours and seconds", 3601000, STRS("1h1s")},
-    {"the least", INT64_MIN, STRS("-2562047788015h12m55.808s")},
+    {"zero",                     0,         STRS("0s")                       },
+    {"under a second",           20,        STRS("20ms")                     },
+    {"minus under a second",     -20,       STRS("-20ms")                    },
+    {"a fraction of a second",   1500,      STRS("1.5s")                     },
+    {"milliseconds of a minute", 60001,     STRS("1m0.001s")                 },
+    {"hours and minutes",        5400000,   STRS("1h30m")                    },
+    {"hours",                    7200000,   STRS("2h")                       },
+    {"hours and seconds",        3601000,   STRS("1h1s")                     },
+    {"the least",                INT64_MIN, STRS("-2562047788015h12m55.808s")},
 };
 
 TEST(formatting)

@@ -32,8 +32,8 @@ static void locate(struct jr *r, const char *p, uint32_t *line, uint32_t *col)
     *col = r->col;
 }
 
-static bool PRINTF_LIKE(4, 5) fail(struct jr *r, enum status status, const char *at,
-                                   const char *format, ...)
+static bool PRINTF_LIKE(4, 5)
+    fail(struct jr *r, enum status status, const char *at, const char *format, ...)
 {
     if (r->status != STATUS_OK) {
         return false;
@@ -168,8 +168,9 @@ static const char *read_escape(struct jr *r, const char *p, uint32_t *character)
         return p + 2;
     }
     if (c != 'u') {
-        fail(r, STATUS_INVALID, p, "an unknown escape in a text; known are \\\" \\\\ \\/ \\b \\f "
-                                   "\\n \\r \\t and \\uXXXX");
+        fail(r, STATUS_INVALID, p,
+             "an unknown escape in a text; known are \\\" \\\\ \\/ \\b \\f "
+             "\\n \\r \\t and \\uXXXX");
         return NULL;
     }
     int32_t unit = unicode_unit(p + 2, r->end);

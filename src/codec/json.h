@@ -38,7 +38,7 @@ struct jr {
     struct arena *arena;
     struct err *err;
     const char *start, *at, *end;
-    const char *last; /* what jr_fail points at */
+    const char *last;  /* what jr_fail points at */
     uint64_t objects;  /* bit 0: the innermost level is an object; bit 1: the one around it; … */
     uint64_t nonempty; /* the same: something was read on that level */
     uint32_t depth;
@@ -57,19 +57,19 @@ void jr_where(struct jr *r, uint32_t *line, uint32_t *col);
 /* jr_where_last: the same of the key or value that was read last. */
 void jr_where_last(struct jr *r, uint32_t *line, uint32_t *col);
 
-bool jr_object(struct jr *r);                   /* enters an object */
-bool jr_member(struct jr *r, struct str *key);  /* the next key; false at the end, left then */
-bool jr_array(struct jr *r);                    /* enters an array */
-bool jr_item(struct jr *r);                     /* false at the end, left then */
+bool jr_object(struct jr *r);                  /* enters an object */
+bool jr_member(struct jr *r, struct str *key); /* the next key; false at the end, left then */
+bool jr_array(struct jr *r);                   /* enters an array */
+bool jr_item(struct jr *r);                    /* false at the end, left then */
 bool jr_string(struct jr *r, struct str *out);
-bool jr_number(struct jr *r, struct str *out);  /* as written */
-bool jr_i64(struct jr *r, int64_t *out);        /* by value: 2000, 2e3 and 2000.0 are the same */
+bool jr_number(struct jr *r, struct str *out); /* as written */
+bool jr_i64(struct jr *r, int64_t *out);       /* by value: 2000, 2e3 and 2000.0 are the same */
 /* jr_decimal reads 1.25 exactly as an integer of 10^-scale (scale in [0, 18]). */
 bool jr_decimal(struct jr *r, uint32_t scale, int64_t *out);
 bool jr_bool(struct jr *r, bool *out);
-bool jr_null(struct jr *r);                     /* reads null; false, nothing read, if no null */
-bool jr_skip(struct jr *r);                     /* one whole value, checked as strictly */
-bool jr_raw(struct jr *r, struct str *out);     /* jr_skip that gives the bytes skipped */
+bool jr_null(struct jr *r);                 /* reads null; false, nothing read, if no null */
+bool jr_skip(struct jr *r);                 /* one whole value, checked as strictly */
+bool jr_raw(struct jr *r, struct str *out); /* jr_skip that gives the bytes skipped */
 /* jr_fail reports a mistake of meaning at what was read last (or comes next, when none was);
  * returns false. */
 bool jr_fail(struct jr *r, const char *format, ...) PRINTF_LIKE(2, 3);

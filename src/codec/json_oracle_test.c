@@ -13,9 +13,20 @@ static struct arena arena;
 
 static void add_string(struct buf *b, struct prng *p)
 {
-    static const char pieces[][16] = {"a",      "key",     " ",          "\\n",   "\\\"",
-                                      "\\u00e9", "\xc3\xa9", "\\ud83d\\ude00", "\\/",  "0123456789ab",
-                                      "\\\\",   "{}",      "\xf0\x9f\x98\x80", "\\u0001"};
+    static const char pieces[][16] = {"a",
+                                      "key",
+                                      " ",
+                                      "\\n",
+                                      "\\\"",
+                                      "\\u00e9",
+                                      "\xc3\xa9",
+                                      "\\ud83d\\ude00",
+                                      "\\/",
+                                      "0123456789ab",
+                                      "\\\\",
+                                      "{}",
+                                      "\xf0\x9f\x98\x80",
+                                      "\\u0001"};
     buf_char(b, '"');
     for (uint32_t i = prng_below(p, 5); i > 0; i--) {
         buf_str(b, str_from_c(pieces[prng_below(p, COUNT_OF(pieces))]));

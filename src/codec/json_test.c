@@ -45,60 +45,70 @@ static const struct {
     uint32_t line, col;
     const char *complaint;
 } grammar_rows[] = {
-    {"a number", STRS("0"), 0, 0, NULL},
-    {"all kinds", STRS(" {\"a\":[1,-2.5e+10,true,false,null,\"x\"],\"b\":{}, \"c\" : []}\r\n"), 0, 0, NULL},
-    {"all escapes", STRS("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\ud83d\\ude00\""), 0, 0, NULL},
-    {"minus zero", STRS("-0"), 0, 0, NULL},
-    {"an exponent", STRS("1E3"), 0, 0, NULL},
-    {"nothing", STRS(""), 1, 1, "expected a value, found the end of the text"},
-    {"only white space", STRS(" \n "), 2, 2, "expected a value, found the end of the text"},
-    {"a word", STRS("yes"), 1, 1, "expected a value, found yes"},
-    {"a literal cut short", STRS("[tru]"), 1, 2, "expected a value, found tru"},
-    {"a literal run on", STRS("nullx"), 1, 5, "expected nothing behind the value, found x"},
-    {"two values", STRS("1 2"), 1, 3, "expected nothing behind the value, found a number"},
-    {"a leading zero", STRS("01"), 1, 1, "not a number as JSON writes them"},
-    {"a leading plus", STRS("+1"), 1, 1, "expected a value, found '+'"},
-    {"a bare minus", STRS("-"), 1, 1, "not a number as JSON writes them"},
-    {"a point without digits", STRS("1."), 1, 1, "not a number as JSON writes them"},
-    {"digits missing in front", STRS(".5"), 1, 1, "expected a value, found '.'"},
-    {"an exponent without digits", STRS("1e+"), 1, 1, "not a number as JSON writes them"},
-    {"hexadecimal", STRS("0x10"), 1, 2, "expected nothing behind the value, found x"},
-    {"not a number", STRS("NaN"), 1, 1, "expected a value, found 'N'"},
-    {"single quotes", STRS("{'a':1}"), 1, 2, "expected a key in double quotes, found '''"},
-    {"a key without quotes", STRS("{a:1}"), 1, 2, "expected a key in double quotes, found a"},
-    {"a number as key", STRS("{1:1}"), 1, 2, "expected a key in double quotes, found a number"},
-    {"no colon", STRS("{\"a\" 1}"), 1, 6, "expected ':', found a number"},
-    {"no value", STRS("{\"a\":}"), 1, 6, "expected a value, found '}'"},
-    {"no comma in an object", STRS("{\"a\":1 \"b\":2}"), 1, 8, "expected ',' or '}', found a text"},
-    {"no comma in a list", STRS("[1\n2]"), 2, 1, "expected ',' or ']', found a number"},
-    {"a comma at the end of an object", STRS("{\"a\":1,}"), 1, 8, "expected a key in double quotes, found '}'"},
-    {"a comma at the end of a list", STRS("[1,]"), 1, 4, "expected a value, found ']'"},
-    {"a comma at the start", STRS("[,1]"), 1, 2, "expected a value, found ','"},
-    {"an object closed as a list", STRS("{\"a\":1]"), 1, 7, "expected ',' or '}', found ']'"},
-    {"a list closed as an object", STRS("[1}"), 1, 3, "expected ',' or ']', found '}'"},
-    {"an object not closed", STRS("{\"a\":1"), 1, 7, "expected ',' or '}', found the end of the text"},
-    {"an object not begun", STRS("{"), 1, 2, "expected a key in double quotes, found the end of the text"},
-    {"a list not closed", STRS("[[]"), 1, 4, "expected ',' or ']', found the end of the text"},
-    {"a text not closed", STRS("[\"ab"), 1, 2, "a text without its closing quote"},
-    {"a text closed by an escape", STRS("\"ab\\\""), 1, 1, "a text without its closing quote"},
-    {"a line end in a text", STRS("\"a\nb\""), 1, 3, "the byte 0a in a text must be written \\u000a"},
-    {"a tab in a long text", STRS("\"0123456789abcdef\t\""), 1, 18, "the byte 09 in a text must be written \\u0009"},
-    {"an unknown escape", STRS("\"\\x\""), 1, 2, "an unknown escape in a text; known are \\\" \\\\ \\/ \\b \\f \\n \\r \\t and \\uXXXX"},
-    {"an escape at the end", STRS("\"\\"), 1, 2, "an unknown escape in a text; known are \\\" \\\\ \\/ \\b \\f \\n \\r \\t and \\uXXXX"},
-    {"too few hexadecimal digits", STRS("\"\\u12\""), 1, 2, "\\u needs four hexadecimal digits"},
-    {"an escaped NUL", STRS("\"\\u0000\""), 1, 2, "\\u0000 is not accepted in a text"},
-    {"a lone high surrogate", STRS("\"\\ud800\""), 1, 2, "half of a surrogate pair"},
-    {"a lone low surrogate", STRS("\"\\udc00\""), 1, 2, "half of a surrogate pair"},
-    {"two high surrogates", STRS("\"\\ud800\\ud800\""), 1, 2, "half of a surrogate pair"},
-    {"a NUL", {"[1\0]", 4}, 1, 3, "the byte 00 is not UTF-8"},
-    {"a stray continuation byte", STRS("\"\x80\""), 1, 2, "the byte 80 is not UTF-8"},
-    {"an overlong form", STRS("\"\xc0\xaf\""), 1, 2, "the byte c0 is not UTF-8"},
-    {"a surrogate in UTF-8", STRS("\"\xed\xa0\x80\""), 1, 2, "the byte ed is not UTF-8"},
-    {"a character cut off", STRS("\"\xe2\x82"), 1, 2, "the byte e2 is not UTF-8"},
-    {"a byte order mark", STRS("\xef\xbb\xbf{}"), 1, 1, "expected a value, found '\xef\xbb\xbf'"},
-    {"columns count characters", STRS("[\"\xc3\xa9\xe2\x82\xac\", x]"), 1, 8, "expected a value, found x"},
-    {"lines are counted", STRS("{\n  \"a\": 1,\n  \"b\": ?\n}"), 3, 8, "expected a value, found '?'"},
-    {"a comment", STRS("[1] // one"), 1, 5, "expected nothing behind the value, found '/'"},
+    {"a number",                        STRS("0"),                                                                    0, 0,  NULL                                               },
+    {"all kinds",                       STRS(" {\"a\":[1,-2.5e+10,true,false,null,\"x\"],\"b\":{}, \"c\" : []}\r\n"), 0,
+     0,                                                                                                                      NULL                                               },
+    {"all escapes",                     STRS("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\ud83d\\ude00\""),                  0, 0,  NULL                                               },
+    {"minus zero",                      STRS("-0"),                                                                   0, 0,  NULL                                               },
+    {"an exponent",                     STRS("1E3"),                                                                  0, 0,  NULL                                               },
+    {"nothing",                         STRS(""),                                                                     1, 1,  "expected a value, found the end of the text"      },
+    {"only white space",                STRS(" \n "),                                                                 2, 2,  "expected a value, found the end of the text"      },
+    {"a word",                          STRS("yes"),                                                                  1, 1,  "expected a value, found yes"                      },
+    {"a literal cut short",             STRS("[tru]"),                                                                1, 2,  "expected a value, found tru"                      },
+    {"a literal run on",                STRS("nullx"),                                                                1, 5,  "expected nothing behind the value, found x"       },
+    {"two values",                      STRS("1 2"),                                                                  1, 3,  "expected nothing behind the value, found a number"},
+    {"a leading zero",                  STRS("01"),                                                                   1, 1,  "not a number as JSON writes them"                 },
+    {"a leading plus",                  STRS("+1"),                                                                   1, 1,  "expected a value, found '+'"                      },
+    {"a bare minus",                    STRS("-"),                                                                    1, 1,  "not a number as JSON writes them"                 },
+    {"a point without digits",          STRS("1."),                                                                   1, 1,  "not a number as JSON writes them"                 },
+    {"digits missing in front",         STRS(".5"),                                                                   1, 1,  "expected a value, found '.'"                      },
+    {"an exponent without digits",      STRS("1e+"),                                                                  1, 1,  "not a number as JSON writes them"                 },
+    {"hexadecimal",                     STRS("0x10"),                                                                 1, 2,  "expected nothing behind the value, found x"       },
+    {"not a number",                    STRS("NaN"),                                                                  1, 1,  "expected a value, found 'N'"                      },
+    {"single quotes",                   STRS("{'a':1}"),                                                              1, 2,  "expected a key in double quotes, found '''"       },
+    {"a key without quotes",            STRS("{a:1}"),                                                                1, 2,  "expected a key in double quotes, found a"         },
+    {"a number as key",                 STRS("{1:1}"),                                                                1, 2,  "expected a key in double quotes, found a number"  },
+    {"no colon",                        STRS("{\"a\" 1}"),                                                            1, 6,  "expected ':', found a number"                     },
+    {"no value",                        STRS("{\"a\":}"),                                                             1, 6,  "expected a value, found '}'"                      },
+    {"no comma in an object",           STRS("{\"a\":1 \"b\":2}"),                                                    1, 8,  "expected ',' or '}', found a text"                },
+    {"no comma in a list",              STRS("[1\n2]"),                                                               2, 1,  "expected ',' or ']', found a number"              },
+    {"a comma at the end of an object", STRS("{\"a\":1,}"),                                                           1, 8,
+     "expected a key in double quotes, found '}'"                                                                                                                               },
+    {"a comma at the end of a list",    STRS("[1,]"),                                                                 1, 4,  "expected a value, found ']'"                      },
+    {"a comma at the start",            STRS("[,1]"),                                                                 1, 2,  "expected a value, found ','"                      },
+    {"an object closed as a list",      STRS("{\"a\":1]"),                                                            1, 7,  "expected ',' or '}', found ']'"                   },
+    {"a list closed as an object",      STRS("[1}"),                                                                  1, 3,  "expected ',' or ']', found '}'"                   },
+    {"an object not closed",            STRS("{\"a\":1"),                                                             1, 7,
+     "expected ',' or '}', found the end of the text"                                                                                                                           },
+    {"an object not begun",             STRS("{"),                                                                    1, 2,
+     "expected a key in double quotes, found the end of the text"                                                                                                               },
+    {"a list not closed",               STRS("[[]"),                                                                  1, 4,  "expected ',' or ']', found the end of the text"   },
+    {"a text not closed",               STRS("[\"ab"),                                                                1, 2,  "a text without its closing quote"                 },
+    {"a text closed by an escape",      STRS("\"ab\\\""),                                                             1, 1,  "a text without its closing quote"                 },
+    {"a line end in a text",            STRS("\"a\nb\""),                                                             1, 3,
+     "the byte 0a in a text must be written \\u000a"                                                                                                                            },
+    {"a tab in a long text",            STRS("\"0123456789abcdef\t\""),                                               1, 18,
+     "the byte 09 in a text must be written \\u0009"                                                                                                                            },
+    {"an unknown escape",               STRS("\"\\x\""),                                                              1, 2,
+     "an unknown escape in a text; known are \\\" \\\\ \\/ \\b \\f \\n \\r \\t and \\uXXXX"                                                                                     },
+    {"an escape at the end",            STRS("\"\\"),                                                                 1, 2,
+     "an unknown escape in a text; known are \\\" \\\\ \\/ \\b \\f \\n \\r \\t and \\uXXXX"                                                                                     },
+    {"too few hexadecimal digits",      STRS("\"\\u12\""),                                                            1, 2,  "\\u needs four hexadecimal digits"                },
+    {"an escaped NUL",                  STRS("\"\\u0000\""),                                                          1, 2,  "\\u0000 is not accepted in a text"                },
+    {"a lone high surrogate",           STRS("\"\\ud800\""),                                                          1, 2,  "half of a surrogate pair"                         },
+    {"a lone low surrogate",            STRS("\"\\udc00\""),                                                          1, 2,  "half of a surrogate pair"                         },
+    {"two high surrogates",             STRS("\"\\ud800\\ud800\""),                                                   1, 2,  "half of a surrogate pair"                         },
+    {"a NUL",                           {"[1\0]", 4},                                                                 1, 3,  "the byte 00 is not UTF-8"                         },
+    {"a stray continuation byte",       STRS("\"\x80\""),                                                             1, 2,  "the byte 80 is not UTF-8"                         },
+    {"an overlong form",                STRS("\"\xc0\xaf\""),                                                         1, 2,  "the byte c0 is not UTF-8"                         },
+    {"a surrogate in UTF-8",            STRS("\"\xed\xa0\x80\""),                                                     1, 2,  "the byte ed is not UTF-8"                         },
+    {"a character cut off",             STRS("\"\xe2\x82"),                                                           1, 2,  "the byte e2 is not UTF-8"                         },
+    {"a byte order mark",               STRS("\xef\xbb\xbf{}"),                                                       1, 1,  "expected a value, found '\xef\xbb\xbf'"           },
+    {"columns count characters",        STRS("[\"\xc3\xa9\xe2\x82\xac\", x]"),                                        1, 8,
+     "expected a value, found x"                                                                                                                                                },
+    {"lines are counted",               STRS("{\n  \"a\": 1,\n  \"b\": ?\n}"),                                        3, 8,
+     "expected a value, found '?'"                                                                                                                                              },
+    {"a comment",                       STRS("[1] // one"),                                                           1, 5,  "expected nothing behind the value, found '/'"     },
 };
 
 TEST(grammar)
@@ -141,7 +151,8 @@ TEST(limits)
     EXPECT_STATUS(skip_whole(many, &e), STATUS_TOO_LARGE);
     struct str large = repeat(STR(" "), JSON_SIZE_MAX + 1);
     EXPECT_STATUS(json_doc(large, &arena, &d, &e), STATUS_TOO_LARGE);
-    EXPECT_STR(str_from_c(e.text), STR("the text has 67108865 bytes, at most 67108864 are accepted"));
+    EXPECT_STR(str_from_c(e.text),
+               STR("the text has 67108865 bytes, at most 67108864 are accepted"));
     arena_done(&arena);
 }
 
@@ -150,14 +161,16 @@ static const struct {
     const char *name;
     struct str text, compact;
 } tree_rows[] = {
-    {"order and duplicates are kept", STRS("{\"b\":1, \"a\":2, \"b\":3}"), STRS("{\"b\":1,\"a\":2,\"b\":3}")},
-    {"numbers stay as written", STRS("[1.50, 1E5, -0, 123456789012345678901234567890]"),
-     STRS("[1.50,1E5,-0,123456789012345678901234567890]")},
-    {"escapes are resolved and made again", STRS("\"\\u0041\\/\\n\\u001f\\u20ac\\ud83d\\ude00\\\"\""),
-     STRS("\"A/\\n\\u001f\xe2\x82\xac\xf0\x9f\x98\x80\\\"\"")},
-    {"an escape in a key", STRS("{\"\\u00e9\":1}"), STRS("{\"\xc3\xa9\":1}")},
-    {"empty ones", STRS("[{}, [], \"\", {\"\": {}}]"), STRS("[{},[],\"\",{\"\":{}}]")},
-    {"literals", STRS("[null, true, false]"), STRS("[null,true,false]")},
+    {"order and duplicates are kept",       STRS("{\"b\":1, \"a\":2, \"b\":3}"),
+     STRS("{\"b\":1,\"a\":2,\"b\":3}")                                                                                             },
+    {"numbers stay as written",             STRS("[1.50, 1E5, -0, 123456789012345678901234567890]"),
+     STRS("[1.50,1E5,-0,123456789012345678901234567890]")                                                                          },
+    {"escapes are resolved and made again",
+     STRS("\"\\u0041\\/\\n\\u001f\\u20ac\\ud83d\\ude00\\\"\""),
+     STRS("\"A/\\n\\u001f\xe2\x82\xac\xf0\x9f\x98\x80\\\"\"")                                                                      },
+    {"an escape in a key",                  STRS("{\"\\u00e9\":1}"),                                 STRS("{\"\xc3\xa9\":1}")      },
+    {"empty ones",                          STRS("[{}, [], \"\", {\"\": {}}]"),                      STRS("[{},[],\"\",{\"\":{}}]")},
+    {"literals",                            STRS("[null, true, false]"),                             STRS("[null,true,false]")     },
 };
 
 TEST(tree)
@@ -176,7 +189,8 @@ TEST(tree_positions)
 {
     struct err e;
     struct doc *d;
-    REQUIRE_OK(json_doc(STR("{\n  \"\xc3\xa9\": [1,\n   true],\n  \"b\" : \"x\"}"), &arena, &d, &e), &e);
+    REQUIRE_OK(json_doc(STR("{\n  \"\xc3\xa9\": [1,\n   true],\n  \"b\" : \"x\"}"), &arena, &d, &e),
+               &e);
     EXPECT_I64(d->line, 1);
     EXPECT_I64(d->col, 1);
     EXPECT_I64(d->child_count, 2);
@@ -199,8 +213,9 @@ TEST(reading_members)
 {
     struct err e;
     struct jr r;
-    struct str text = STR("{\"n\":12,\"s\":\"a\\tb\",\"d\":1.25,\"t\":true,\"z\":null,\"l\":[1,2,3],"
-                          "\"o\":{\"x\":[{}]},\"raw\": {\"k\" : 1} }");
+    struct str text = STR(
+        "{\"n\":12,\"s\":\"a\\tb\",\"d\":1.25,\"t\":true,\"z\":null,\"l\":[1,2,3],"
+        "\"o\":{\"x\":[{}]},\"raw\": {\"k\" : 1} }");
     jr_init(&r, text, &arena, &e);
     int64_t n = 0;
     int64_t d = 0;
@@ -257,18 +272,21 @@ static const struct {
     enum wanted wanted;
     const char *complaint;
 } kind_rows[] = {
-    {"a list for an object", STRS("[]"), WANT_OBJECT, "expected an object, found a list"},
-    {"nothing for an object", STRS(""), WANT_OBJECT, "expected an object, found the end of the text"},
-    {"null for a list", STRS("null"), WANT_ARRAY, "expected a list, found null"},
-    {"a number for a text", STRS("5"), WANT_STRING, "expected a text, found a number"},
-    {"a text for a number", STRS("\"5\""), WANT_NUMBER, "expected a number, found a text"},
-    {"true for a number", STRS("true"), WANT_I64, "expected a number, found true"},
-    {"a number for a bool", STRS("1"), WANT_BOOL, "expected true or false, found a number"},
-    {"a bool cut short", STRS("tru"), WANT_BOOL, "expected true or false, found tru"},
-    {"a fraction for a whole number", STRS("1.5"), WANT_I64, "expected a whole number within 64 bits, found 1.5"},
-    {"beyond 64 bits", STRS("9223372036854775808"), WANT_I64, "expected a whole number within 64 bits, found 9223372036854775808"},
-    {"an exponent beyond 64 bits", STRS("1e99999999999999999999"), WANT_I64,
-     "expected a whole number within 64 bits, found 1e99999999999999999999"},
+    {"a list for an object",          STRS("[]"),                     WANT_OBJECT, "expected an object, found a list"      },
+    {"nothing for an object",         STRS(""),                       WANT_OBJECT,
+     "expected an object, found the end of the text"                                                                       },
+    {"null for a list",               STRS("null"),                   WANT_ARRAY,  "expected a list, found null"           },
+    {"a number for a text",           STRS("5"),                      WANT_STRING, "expected a text, found a number"       },
+    {"a text for a number",           STRS("\"5\""),                  WANT_NUMBER, "expected a number, found a text"       },
+    {"true for a number",             STRS("true"),                   WANT_I64,    "expected a number, found true"         },
+    {"a number for a bool",           STRS("1"),                      WANT_BOOL,   "expected true or false, found a number"},
+    {"a bool cut short",              STRS("tru"),                    WANT_BOOL,   "expected true or false, found tru"     },
+    {"a fraction for a whole number", STRS("1.5"),                    WANT_I64,
+     "expected a whole number within 64 bits, found 1.5"                                                                   },
+    {"beyond 64 bits",                STRS("9223372036854775808"),    WANT_I64,
+     "expected a whole number within 64 bits, found 9223372036854775808"                                                   },
+    {"an exponent beyond 64 bits",    STRS("1e99999999999999999999"), WANT_I64,
+     "expected a whole number within 64 bits, found 1e99999999999999999999"                                                },
 };
 
 TEST(wrong_kinds)
@@ -318,24 +336,24 @@ static const struct {
     bool ok;
     int64_t want;
 } number_rows[] = {
-    {"zero", STRS("0"), 0, true, 0},
-    {"minus zero", STRS("-0.0"), 0, true, 0},
-    {"the largest", STRS("9223372036854775807"), 0, true, INT64_MAX},
-    {"the least", STRS("-9223372036854775808"), 0, true, INT64_MIN},
-    {"one beyond the least", STRS("-9223372036854775809"), 0, false, 0},
-    {"a whole number with a point", STRS("20000000000.0"), 0, true, 20000000000},
-    {"a whole number with an exponent", STRS("20e9"), 0, true, 20000000000},
-    {"a capital and a plus", STRS("2E+2"), 0, true, 200},
-    {"an exponent that makes it whole", STRS("1.25e2"), 0, true, 125},
-    {"an exponent that makes it small", STRS("12500e-2"), 0, true, 125},
-    {"an exponent that leaves a fraction", STRS("125e-1"), 0, false, 0},
-    {"decimals", STRS("-1.25"), 3, true, -1250},
-    {"needless zeros", STRS("1.2500000000000000000000000"), 2, true, 125},
-    {"more decimals than asked for", STRS("1.255"), 2, false, 0},
-    {"scaled beyond 64 bits", STRS("10"), 18, false, 0},
-    {"a fraction at full scale", STRS("9.223372036854775807"), 18, true, INT64_MAX},
-    {"zero with a huge exponent", STRS("0e99"), 0, true, 0},
-    {"a huge negative exponent", STRS("1e-9223372036854775807"), 18, false, 0},
+    {"zero",                               STRS("0"),                           0,  true,  0          },
+    {"minus zero",                         STRS("-0.0"),                        0,  true,  0          },
+    {"the largest",                        STRS("9223372036854775807"),         0,  true,  INT64_MAX  },
+    {"the least",                          STRS("-9223372036854775808"),        0,  true,  INT64_MIN  },
+    {"one beyond the least",               STRS("-9223372036854775809"),        0,  false, 0          },
+    {"a whole number with a point",        STRS("20000000000.0"),               0,  true,  20000000000},
+    {"a whole number with an exponent",    STRS("20e9"),                        0,  true,  20000000000},
+    {"a capital and a plus",               STRS("2E+2"),                        0,  true,  200        },
+    {"an exponent that makes it whole",    STRS("1.25e2"),                      0,  true,  125        },
+    {"an exponent that makes it small",    STRS("12500e-2"),                    0,  true,  125        },
+    {"an exponent that leaves a fraction", STRS("125e-1"),                      0,  false, 0          },
+    {"decimals",                           STRS("-1.25"),                       3,  true,  -1250      },
+    {"needless zeros",                     STRS("1.2500000000000000000000000"), 2,  true,  125        },
+    {"more decimals than asked for",       STRS("1.255"),                       2,  false, 0          },
+    {"scaled beyond 64 bits",              STRS("10"),                          18, false, 0          },
+    {"a fraction at full scale",           STRS("9.223372036854775807"),        18, true,  INT64_MAX  },
+    {"zero with a huge exponent",          STRS("0e99"),                        0,  true,  0          },
+    {"a huge negative exponent",           STRS("1e-9223372036854775807"),      18, false, 0          },
 };
 
 TEST(numbers)
@@ -417,13 +435,13 @@ static const struct {
     uint32_t scale;
     struct str want;
 } decimal_rows[] = {
-    {"whole", 12000, 3, STRS("12")},
-    {"a fraction", 1500, 3, STRS("1.5")},
-    {"small", 5, 3, STRS("0.005")},
-    {"minus a fraction", -50, 3, STRS("-0.05")},
-    {"zero", 0, 18, STRS("0")},
-    {"no scale", -7, 0, STRS("-7")},
-    {"the least", INT64_MIN, 18, STRS("-9.223372036854775808")},
+    {"whole",            12000,     3,  STRS("12")                   },
+    {"a fraction",       1500,      3,  STRS("1.5")                  },
+    {"small",            5,         3,  STRS("0.005")                },
+    {"minus a fraction", -50,       3,  STRS("-0.05")                },
+    {"zero",             0,         18, STRS("0")                    },
+    {"no scale",         -7,        0,  STRS("-7")                   },
+    {"the least",        INT64_MIN, 18, STRS("-9.223372036854775808")},
 };
 
 TEST(decimals)
@@ -477,9 +495,9 @@ TEST(a_full_buffer_is_said)
 // Any bytes at all: tree and skip agree, and an accepted text written and read again is the same.
 TEST(random_bytes)
 {
-    static const char pieces[][8] = {"{", "}", "[", "]", ",", ":", "\"a\"", "\"", "1", "-", "0.5",
-                                     "e3", "true", "null", " ", "\n", "\\", "\\u00e9", "\xc3\xa9",
-                                     "\xff", "{\"k\":"};
+    static const char pieces[][8] = {"{",  "}",  "[",  "]",       ",",        ":",    "\"a\"",
+                                     "\"", "1",  "-",  "0.5",     "e3",       "true", "null",
+                                     " ",  "\n", "\\", "\\u00e9", "\xc3\xa9", "\xff", "{\"k\":"};
     struct prng p;
     prng_init(&p, test_seed());
     uint32_t accepted = 0;

@@ -21,22 +21,22 @@ struct suffix {
 };
 
 static const struct suffix suffixes[] = {
-    {STRS("Ki"), INT64_C(1) << 10, 1},
-    {STRS("Mi"), INT64_C(1) << 20, 1},
-    {STRS("Gi"), INT64_C(1) << 30, 1},
-    {STRS("Ti"), INT64_C(1) << 40, 1},
-    {STRS("Pi"), INT64_C(1) << 50, 1},
-    {STRS("Ei"), INT64_C(1) << 60, 1},
-    {STRS(""), 1, 1},
-    {STRS("k"), INT64_C(1000), 1},
-    {STRS("M"), INT64_C(1000000), 1},
-    {STRS("G"), INT64_C(1000000000), 1},
-    {STRS("T"), INT64_C(1000000000000), 1},
-    {STRS("P"), INT64_C(1000000000000000), 1},
-    {STRS("E"), INT64_C(1000000000000000000), 1},
-    {STRS("m"), 1, 1000},
-    {STRS("u"), 1, 1000000},
-    {STRS("n"), 1, 1000000000},
+    {STRS("Ki"), INT64_C(1) << 10,             1         },
+    {STRS("Mi"), INT64_C(1) << 20,             1         },
+    {STRS("Gi"), INT64_C(1) << 30,             1         },
+    {STRS("Ti"), INT64_C(1) << 40,             1         },
+    {STRS("Pi"), INT64_C(1) << 50,             1         },
+    {STRS("Ei"), INT64_C(1) << 60,             1         },
+    {STRS(""),   1,                            1         },
+    {STRS("k"),  INT64_C(1000),                1         },
+    {STRS("M"),  INT64_C(1000000),             1         },
+    {STRS("G"),  INT64_C(1000000000),          1         },
+    {STRS("T"),  INT64_C(1000000000000),       1         },
+    {STRS("P"),  INT64_C(1000000000000000),    1         },
+    {STRS("E"),  INT64_C(1000000000000000000), 1         },
+    {STRS("m"),  1,                            1000      },
+    {STRS("u"),  1,                            1000000   },
+    {STRS("n"),  1,                            1000000000},
 };
 enum { BINARY_COUNT = 6, DECIMAL_FIRST = 7, DECIMAL_END = 13 };
 

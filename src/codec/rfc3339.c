@@ -91,8 +91,7 @@ static bool take_time(struct str *s, int64_t *ms)
     int64_t minute = take_number(s, 2);
     colon = take_char(s, ':') && colon;
     int64_t second = take_number(s, 2);
-    if (!colon || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 ||
-        second > 59) {
+    if (!colon || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59) {
         return false;
     }
     *ms = ((hour * 60 + minute) * 60 + second) * 1000;
