@@ -117,7 +117,8 @@ static void print_source(struct buf *out, struct str text, uint32_t line, uint32
     uint32_t before = col - 1;
     uint32_t first = 0;
     const char *cut = "";
-    if (before > SOURCE_BEFORE_MAX) { // the part around the column
+    bool is_long = skip_chars(text, 0, SOURCE_SHOWN_MAX) < text.len;
+    if (is_long && before > SOURCE_BEFORE_MAX) { // the part around the column
         first = skip_chars(text, 0, before - SOURCE_BEFORE_MAX);
         before = SOURCE_BEFORE_MAX + 1;
         cut = "…";
@@ -178,7 +179,7 @@ void plan_problems_print(const struct plan_file *file, struct buf *out)
 
 /* ---- differences ---- */
 
-enum { FIELD_WIDTH = 22 };
+enum { FIELD_WIDTH = 24 };
 
 /* object_of takes "project team-a, pool h100" apart. */
 static struct str object_of(struct str what, struct str *pool)

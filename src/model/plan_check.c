@@ -5,8 +5,8 @@
 //
 // Sums go upwards once: each quota adds its guarantees to the (parent, pool) above it, kept in a
 // table by a number key, so that the cost is that of the quotas, not departments times pools.
-// Positions: the document is walked once and each object's value remembered by name. What follows
-// from an earlier error of form in the same department is not reported again.
+// Positions: the document is walked once and each object's value remembered by name. What may only
+// follow from an error of form found before is not reported.
 #include "model/plan.h"
 
 #include "base/array.h"
@@ -160,17 +160,44 @@ static void place_problem(struct check *c, struct problem *p, const struct stand
     }
 }
 
-/* is_wrong_already: the file has an error of form inside this department (or, for what refers to
- * departments by name, in any name), so that a contradiction may only follow from it. */
-static bool is_wrong_already(const struct check *c, const struct stand *at, bool by_name)
+static bool contains(struct str text, struct str part)
 {
-    uint32_t len = str_find(at->path, ']') + 1;
-    struct str department = str_sub(at->path, 0, len);
+    for (uint32_t i = 0; i + part.len <= text.len; i++) {
+        if (str_eq(str_sub(text, i, part.len), part)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* is_name_wrong: some name has an error of form, so that a reference may fail for that alone. */
+static bool is_name_wrong(const struct check *c)
+{
     for (uint32_t i = 0; i < c->earlier; i++) {
         const struct problem *p = &c->problems->items[i];
-        if (p->severity == SEVERITY_ERROR && p->field.len > 0 &&
-            ((department.len > 0 && str_starts(p->field, department)) ||
-             (by_name && str_ends(p->field, STR(".name"))))) {
+        if (p->severity == SEVERITY_ERROR && str_ends(p->field, STR(".name"))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* is_quota_wrong: a quota for this pool in this department has an error of form, or its list may
+ * be there under a misspelt key, so that a contradiction may follow from that alone. */
+static bool is_quota_wrong(const struct check *c, const struct stand *at, struct str pool)
+{
+    struct str department = str_sub(at->path, 0, str_find(at->path, ']') + 1);
+    struct str quota = arena_printf(c->arena, ".node_pool_quotas." STR_FMT ".", STR_ARG(pool));
+    struct str whole = str_sub(quota, 0, quota.len - 1);
+    for (uint32_t i = 0; i < c->earlier; i++) {
+        const struct problem *p = &c->problems->items[i];
+        if (p->severity != SEVERITY_ERROR || !str_starts(p->field, department)) {
+            continue;
+        }
+        bool in_quotas = contains(p->field, STR(".node_pool_quotas."));
+        if (contains(p->field, quota) || str_ends(p->field, whole) ||
+            str_ends(p->field, STR(".node_pool_quotas")) ||
+            (!in_quotas && str_starts(p->text, STR("unknown key")))) {
             return true;
         }
     }
@@ -208,7 +235,7 @@ static struct str nearest_hint(struct check *c, struct str name, const struct st
 static void unknown_department(struct check *c, const struct stand *at, struct str name,
                                struct str key)
 {
-    if (is_wrong_already(c, at, true)) {
+    if (is_name_wrong(c)) {
         return;
     }
     struct problem *p = problems_add(c->problems, SEVERITY_ERROR,
@@ -256,8 +283,8 @@ static void report_cycle(struct check *c, uint32_t first)
 }
 
 /* check_tree finds circles and too deep nesting by walking up from each department to one whose
- * depth is known, and giving the depths on the way back. True when there is no circle. */
-static bool check_tree(struct check *c)
+ * depth is known, and giving the depths on the way back. */
+static void check_tree(struct check *c)
 {
     uint32_t count = c->plan->departments_count;
     uint32_t *depth = ARENA_ARRAY(c->arena, uint32_t, count);  // 0: not known
@@ -292,7 +319,6 @@ static bool check_tree(struct check *c)
             p->hint = STR("put it under a department further up");
         }
     }
-    return sound;
 }
 
 /* ---- pools ---- */
@@ -378,7 +404,7 @@ static void check_max(struct check *c, const struct owner *owner, const struct q
     struct str key = quota_keys.items[resources[resource].max].name;
     int64_t guarantee = amount(quota, resources[resource].guarantee);
     int64_t max = amount(quota, resources[resource].max);
-    if (max == AMOUNT_UNLIMITED || is_wrong_already(c, owner->at, false)) {
+    if (max == AMOUNT_UNLIMITED || is_quota_wrong(c, owner->at, quota->pool)) {
         return;
     }
     if (guarantee != AMOUNT_UNLIMITED && max < guarantee) {
@@ -454,7 +480,7 @@ static void check_children(struct check *c, const struct sum *sum)
     for (uint32_t i = 0; i < RESOURCES; i++) {
         int64_t guarantee = amount(&quota, resources[i].guarantee);
         if (guarantee == AMOUNT_UNLIMITED || sum->v[i] <= guarantee ||
-            is_wrong_already(c, at, false)) {
+            is_quota_wrong(c, at, pool)) {
             continue;
         }
         struct str below = amount_text(c, sum->v[i], i);
@@ -574,9 +600,7 @@ void plan_check(const struct plan *plan, const struct doc *root,
     name_stands(&c);
     check_references(&c);
     check_pools(&c);
-    if (!check_tree(&c)) {
-        return; // sums have no meaning in a circle
-    }
+    check_tree(&c);
     for (uint32_t i = 0; i < plan->departments_count; i++) {
         const struct department *d = &plan->departments[i];
         struct owner owner = {&c.department_at[i], c.parents[i]};

@@ -563,22 +563,24 @@ static struct str nearest_priority(struct str text, struct arena *arena)
 struct str form_hint(enum form form, const struct doc *value, struct arena *arena)
 {
     struct str text = value->text;
-    if (form == FORM_SELECTOR) {
-        return STR("for example {runai.node-pool: a100-shared}");
-    }
-    if (form == FORM_POOL_ORDER) {
-        return STR("for example [h100-production, a100-shared]");
-    }
-    if (value->kind != DOC_STRING && value->kind != DOC_NUMBER) {
-        return STR("");
-    }
     switch (form) {
+    case FORM_GPUS:
+    case FORM_GPUS_MAX:
+        return STR("for example 2 or 0.5");
+    case FORM_CPUS:
+        return STR("for example 16 or 500m");
+    case FORM_MEMORY:
+        return STR("for example 64Gi");
+    case FORM_SELECTOR:
+        return STR("for example {runai.node-pool: a100-shared}");
+    case FORM_POOL_ORDER:
+        return STR("for example [h100-production, a100-shared]");
     case FORM_NAME:
     case FORM_PROJECT_NAME: {
         uint32_t len_max = form == FORM_NAME ? NAME_LEN_MAX : PROJECT_LEN_MAX;
         struct str mended = name_mend(text, len_max, arena);
         return mended.len > 0 ? arena_printf(arena, "for example " STR_FMT, STR_ARG(mended))
-                              : STR("");
+                              : STR("for example team-a");
     }
     case FORM_BOOL:
         if (str_eq(text, STR("yes")) || str_eq(text, STR("on"))) {
@@ -601,13 +603,7 @@ struct str form_hint(enum form form, const struct doc *value, struct arena *aren
         return value->kind == DOC_NUMBER ? arena_printf(arena, "for seconds write " STR_FMT "s",
                                                         STR_ARG(text))
                                          : STR("");
-    case FORM_GPUS:
-    case FORM_GPUS_MAX:
-    case FORM_CPUS:
-    case FORM_MEMORY:
     case FORM_GROUP:
-    case FORM_SELECTOR:
-    case FORM_POOL_ORDER:
     case FORM_NESTED:
         break;
     }

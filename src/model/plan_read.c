@@ -235,6 +235,17 @@ static void read_pool(struct reader *r, const struct place *at, const struct doc
     *ARRAY_PUSH(r->arena, &r->pools) = pool;
 }
 
+static struct str nearest_pool(struct reader *r, struct str name)
+{
+    for (uint32_t i = 0; i < r->pools.count; i++) {
+        const struct pool *pool = &r->pools.items[i];
+        if (!pool->implied && str_nearest(name, &pool->name, 1) == 0) {
+            return arena_printf(r->arena, "did you mean " STR_FMT "?", STR_ARG(pool->name));
+        }
+    }
+    return STR("list it under node_pools");
+}
+
 /* pool_implied makes a pool that only quotas name. */
 static void pool_implied(struct reader *r, const struct place *place, const struct doc *member)
 {
@@ -252,7 +263,7 @@ static void pool_implied(struct reader *r, const struct place *place, const stru
                "node pool \"" STR_FMT "\" is not listed in node_pools: unless it exists already, "
                "it is made of the nodes labelled " STR_FMT "=" STR_FMT,
                STR_ARG(pool->name), STR_ARG(pool->label_key), STR_ARG(pool->label_value))
-            ->hint = STR("list it under node_pools");
+            ->hint = nearest_pool(r, pool->name);
     }
 }
 
