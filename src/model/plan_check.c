@@ -204,6 +204,78 @@ static bool is_quota_wrong(const struct check *c, const struct stand *at, struct
     return false;
 }
 
+/* ---- form ---- */
+
+/* check_values: a plan that was no file (a request, the journal) may hold what no file can say. */
+static void check_values(struct check *c, const struct stand *at, struct str pool,
+                         const struct keys *keys, const void *object)
+{
+    for (uint32_t i = 0; i < keys->count; i++) {
+        const struct key *key = &keys->items[i];
+        const void *field = key_field(key, object);
+        if (key->form == FORM_NESTED || form_holds(key->form, field) ||
+            (i > 0 && form_eq(key->form, field, key_field(key, keys->defaults)))) {
+            continue; // key 0 is the name, which has no default, or a number, which holds
+        }
+        struct problem *p =
+            problems_add(c->problems, SEVERITY_ERROR, "expected %s", form_accepts(key->form));
+        place_problem(c, p, at, pool, key->name);
+        p->hint = form_hint(key->form, &(struct doc){.kind = DOC_NULL}, c->arena);
+    }
+}
+
+static void check_ascending(struct check *c, const struct stand *at, struct str before,
+                            struct str name, const char *what)
+{
+    if (str_cmp(before, name) >= 0) {
+        struct problem *p = problems_add(c->problems, SEVERITY_ERROR,
+                                         "%s \"" STR_FMT "\" is here twice or out of order", what,
+                                         STR_ARG(name));
+        place_problem(c, p, at, STR(""), STR("name"));
+        p->hint = STR("list each once, sorted by name");
+    }
+}
+
+static void check_quota_values(struct check *c, const struct stand *at, const struct quota *quotas,
+                               uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        check_values(c, at, quotas[i].pool, &quota_keys, &quotas[i]);
+        if (i > 0) {
+            check_ascending(c, at, quotas[i - 1].pool, quotas[i].pool, "node pool");
+        }
+    }
+}
+
+static void check_form(struct check *c)
+{
+    const struct plan *plan = c->plan;
+    for (uint32_t i = 0; i < plan->pools_count; i++) {
+        const struct pool *pool = &plan->pools[i];
+        check_values(c, &c->pool_at[i], STR(""), &pool_keys, pool);
+        check_values(c, &c->pool_at[i], STR(""), &placement_keys, pool);
+        if (i > 0) {
+            check_ascending(c, &c->pool_at[i], pool[-1].name, pool->name, "node pool");
+        }
+    }
+    for (uint32_t i = 0; i < plan->departments_count; i++) {
+        const struct department *d = &plan->departments[i];
+        check_values(c, &c->department_at[i], STR(""), &department_keys, d);
+        check_quota_values(c, &c->department_at[i], d->quotas, d->quotas_count);
+        if (i > 0) {
+            check_ascending(c, &c->department_at[i], d[-1].name, d->name, "department");
+        }
+    }
+    for (uint32_t i = 0; i < plan->projects_count; i++) {
+        const struct project *p = &plan->projects[i];
+        check_values(c, &c->project_at[i], STR(""), &project_keys, p);
+        check_quota_values(c, &c->project_at[i], p->quotas, p->quotas_count);
+        if (i > 0) {
+            check_ascending(c, &c->project_at[i], p[-1].name, p->name, "project");
+        }
+    }
+}
+
 /* ---- names and the tree ---- */
 
 static struct str *names_of_pools(const struct plan *plan, struct arena *arena)
@@ -598,6 +670,7 @@ void plan_check(const struct plan *plan, const struct doc *root,
     check_init(&c, capacity, capacity_count);
     locate(&c, root);
     name_stands(&c);
+    check_form(&c);
     check_references(&c);
     check_pools(&c);
     check_tree(&c);

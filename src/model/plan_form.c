@@ -12,7 +12,7 @@
 #include "model/priority.h"
 #include "model/units.h"
 
-enum { SHARE_PER_PERMILLE = 7, WEIGHT_DEFAULT_MILLI = 2000 };
+enum { SHARE_PER_PERMILLE = 7 };
 _Static_assert(DEVICE_SHARE == 1000 * SHARE_PER_PERMILLE, "a thousandth of a device is whole");
 
 struct order {
@@ -27,75 +27,6 @@ _Static_assert(offsetof(struct pool, label_value) ==
                "FORM_SELECTOR reads key and value as one");
 _Static_assert(sizeof(enum placement) == sizeof(uint32_t), "enums are stored as uint32_t");
 _Static_assert(sizeof(enum preemptibility) == sizeof(uint32_t), "enums are stored as uint32_t");
-
-const struct quota quota_default = {
-    .gpu_max_share = AMOUNT_UNLIMITED,
-    .cpu_milli = AMOUNT_UNLIMITED,
-    .cpu_max_milli = AMOUNT_UNLIMITED,
-    .memory_bytes = AMOUNT_UNLIMITED,
-    .memory_max_bytes = AMOUNT_UNLIMITED,
-    .over_quota = true,
-    .weight_milli = WEIGHT_DEFAULT_MILLI,
-    .rank = PRIORITY_RANK_DEFAULT,
-    .reclaim_min_runtime_ms = -1,
-    .preempt_min_runtime_ms = -1,
-};
-static const struct pool pool_default;
-static const struct department department_default;
-static const struct project project_default;
-
-#define KEY(name, form, type, member) {STRS(name), form, offsetof(type, member)}
-#define KEYS(items, defaults)         {items, COUNT_OF(items), &(defaults)}
-
-static const struct key quota_items[] = {
-    [QUOTA_GPUS] = KEY("guaranteed_gpus", FORM_GPUS, struct quota, gpu_share),
-    [QUOTA_OVER] = KEY("allow_over_quota", FORM_BOOL, struct quota, over_quota),
-    [QUOTA_WEIGHT] = KEY("over_quota_weight", FORM_WEIGHT, struct quota, weight_milli),
-    [QUOTA_GPUS_MAX_KEY] = KEY("max_gpus", FORM_GPUS_MAX, struct quota, gpu_max_share),
-    [QUOTA_CPUS] = KEY("guaranteed_cpus", FORM_CPUS, struct quota, cpu_milli),
-    [QUOTA_CPUS_MAX_KEY] = KEY("max_cpus", FORM_CPUS, struct quota, cpu_max_milli),
-    [QUOTA_MEMORY] = KEY("guaranteed_memory", FORM_MEMORY, struct quota, memory_bytes),
-    [QUOTA_MEMORY_MAX_KEY] = KEY("max_memory", FORM_MEMORY, struct quota, memory_max_bytes),
-    KEY("rank", FORM_RANK, struct quota, rank),
-    KEY("reclaim_min_runtime", FORM_DURATION, struct quota, reclaim_min_runtime_ms),
-    KEY("preempt_min_runtime", FORM_DURATION, struct quota, preempt_min_runtime_ms),
-};
-const struct keys quota_keys = KEYS(quota_items, quota_default);
-
-static const struct key pool_items[] = {
-    KEY("name", FORM_NAME, struct pool, name),
-    KEY("node_selector", FORM_SELECTOR, struct pool, label_key),
-    KEY("placement", FORM_NESTED, struct pool, gpu_placement),
-    KEY("reclaim_min_runtime", FORM_DURATION, struct pool, reclaim_min_runtime_ms),
-    KEY("preempt_min_runtime", FORM_DURATION, struct pool, preempt_min_runtime_ms),
-    KEY("time_based_fair_share", FORM_BOOL, struct pool, time_based_fair_share),
-};
-const struct keys pool_keys = KEYS(pool_items, pool_default);
-
-static const struct key placement_items[] = {
-    KEY("gpu", FORM_PLACEMENT, struct pool, gpu_placement),
-    KEY("cpu", FORM_PLACEMENT, struct pool, cpu_placement),
-};
-const struct keys placement_keys = KEYS(placement_items, pool_default);
-
-static const struct key department_items[] = {
-    KEY("name", FORM_NAME, struct department, name),
-    KEY("parent", FORM_NAME, struct department, parent),
-    KEY("owner_group", FORM_GROUP, struct department, owner_group),
-    KEY("node_pool_quotas", FORM_NESTED, struct department, quotas),
-    KEY("projects", FORM_NESTED, struct department, name),
-};
-const struct keys department_keys = KEYS(department_items, department_default);
-
-static const struct key project_items[] = {
-    KEY("name", FORM_PROJECT_NAME, struct project, name),
-    KEY("access_group", FORM_GROUP, struct project, access_group),
-    KEY("node_pool_quotas", FORM_NESTED, struct project, quotas),
-    KEY("default_preemptibility", FORM_PREEMPTIBLE, struct project, default_preemptibility),
-    KEY("default_priority", FORM_PRIORITY, struct project, default_priority),
-    KEY("default_node_pools", FORM_POOL_ORDER, struct project, default_pools),
-};
-const struct keys project_keys = KEYS(project_items, project_default);
 
 /* ---- words and units ---- */
 
@@ -467,6 +398,12 @@ bool form_parse(enum form form, const struct doc *value, void *field, struct are
 
 /* ---- saying ---- */
 
+_Static_assert(QUOTA_GPUS_MAX == 1000000 && QUOTA_CPUS_MAX == 100000000 &&
+                   QUEUE_AMOUNT_MAX == INT64_C(1) << 60 && WEIGHT_MILLI_MAX == 1000 * WEIGHT_ONE &&
+                   MIN_RUNTIME_MAX_MS == INT64_C(365) * 24 * 3600 * 1000 && PRIORITY_MAX == 1000 &&
+                   NAME_LEN_MAX == 63 && PROJECT_LEN_MAX == 57 && GROUP_LEN_MAX == 256,
+               "form_accepts says these in words");
+
 const char *form_accepts(enum form form)
 {
     switch (form) {
@@ -479,7 +416,7 @@ const char *form_accepts(enum form form)
     case FORM_MEMORY:
         return "an amount of memory from 0 to 1Ei, with a unit (512Mi, 64Gi, 1Ti), or unlimited";
     case FORM_WEIGHT:
-        return "lowest, low, medium, high or a number from 0 to 10000";
+        return "lowest, low, medium, high or a number from 0 to 1000";
     case FORM_RANK:
         return "very-low, low, medium-low, medium, medium-high, high, very-high or a number from "
                "0 to 1000";
@@ -791,6 +728,64 @@ bool form_eq(enum form form, const void *a, const void *b)
     }
     case FORM_POOL_ORDER:
         return order_eq(a, b);
+    case FORM_NESTED:
+        break;
+    }
+    return true;
+}
+
+static bool order_holds(const struct order *order)
+{
+    for (uint32_t i = 0; i < order->count; i++) {
+        if (!name_ok(order->items[i].value, NAME_LEN_MAX)) {
+            return false;
+        }
+    }
+    return order->count <= POOLS_MAX;
+}
+
+/* number_holds: 0 to max, or the value that stands for none at all. */
+static bool number_holds(const void *field, int64_t max, int64_t none)
+{
+    int64_t value = *(const int64_t *)field;
+    return (value >= 0 && value <= max) || value == none;
+}
+
+bool form_holds(enum form form, const void *field)
+{
+    const struct str *text = field;
+    switch (form) {
+    case FORM_GPUS:
+        return number_holds(field, QUOTA_GPUS_MAX * DEVICE_SHARE, 0);
+    case FORM_GPUS_MAX:
+        return number_holds(field, QUOTA_GPUS_MAX * DEVICE_SHARE, AMOUNT_UNLIMITED);
+    case FORM_CPUS:
+        return number_holds(field, QUOTA_CPUS_MAX * 1000, AMOUNT_UNLIMITED);
+    case FORM_MEMORY:
+        return number_holds(field, QUEUE_AMOUNT_MAX, AMOUNT_UNLIMITED);
+    case FORM_WEIGHT:
+        return number_holds(field, WEIGHT_MILLI_MAX, 0);
+    case FORM_RANK:
+    case FORM_PRIORITY:
+        return number_holds(field, PRIORITY_MAX, 0);
+    case FORM_DURATION:
+        return number_holds(field, MIN_RUNTIME_MAX_MS, -1);
+    case FORM_BOOL:
+        return true;
+    case FORM_PLACEMENT:
+        return *(const uint32_t *)field <= PLACEMENT_SPREAD;
+    case FORM_PREEMPTIBLE:
+        return *(const uint32_t *)field <= NON_PREEMPTIBLE;
+    case FORM_NAME:
+        return name_ok(*text, NAME_LEN_MAX);
+    case FORM_PROJECT_NAME:
+        return name_ok(*text, PROJECT_LEN_MAX);
+    case FORM_GROUP:
+        return group_ok(*text);
+    case FORM_SELECTOR:
+        return label_key_ok(text[0]) && label_part_ok(text[1]);
+    case FORM_POOL_ORDER:
+        return order_holds(field);
     case FORM_NESTED:
         break;
     }

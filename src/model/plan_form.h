@@ -56,6 +56,8 @@ struct str form_hint(enum form form, const struct doc *value, struct arena *aren
 /* form_format gives the value as the file writes it; "inherited", "none" where it leaves it out. */
 struct str form_format(enum form form, const void *field, struct arena *arena);
 bool form_eq(enum form form, const void *a, const void *b);
+/* form_holds: *field is a value that form_parse could have made. */
+bool form_holds(enum form form, const void *field);
 bool name_ok(struct str name, uint32_t len_max); /* letter, then lower-case letters, digits, hyphens */
 static inline const void *key_field(const struct key *key, const void *object)
 {
