@@ -195,6 +195,17 @@ static void copy_value(struct doc *to, const struct doc *from)
     to->boolean = from->boolean;
 }
 
+/* alias_counts counts one value more that comes from an alias; false when there are too many. */
+static bool alias_counts(struct yaml *y, struct spot at)
+{
+    if (++y->alias_node_count <= YAML_ALIAS_NODES_MAX) {
+        return true;
+    }
+    refuse(y, STATUS_TOO_LARGE, at, "aliases unfold to more than 40000 values")->hint =
+        STR("write the values out");
+    return false;
+}
+
 /* node_copy fills `to` with what the anchor names: a walk down the original that opens and closes
  * levels as the parser would, so that the same limits hold. */
 static void node_copy(struct yaml *y, struct doc *to, const struct doc *from, struct spot at)
@@ -224,12 +235,7 @@ static void node_copy(struct yaml *y, struct doc *to, const struct doc *from, st
         level->key = from->key;
         level->key_line = from->key_line;
         level->key_col = from->key_col;
-        if (++y->alias_node_count > YAML_ALIAS_NODES_MAX) {
-            refuse(y, STATUS_TOO_LARGE, at, "aliases unfold to more than 40000 values")->hint =
-                STR("write the values out");
-            return;
-        }
-        to = node_new(y, at);
+        to = alias_counts(y, at) ? node_new(y, at) : NULL;
         if (!to) {
             return;
         }
@@ -382,8 +388,7 @@ static void on_alias(struct yaml *y, struct fy_event *event)
             return;
         }
     }
-    y->alias_node_count++;
-    struct doc *to = node_new(y, at);
+    struct doc *to = alias_counts(y, at) ? node_new(y, at) : NULL;
     if (to) {
         node_copy(y, to, from, at);
     }
@@ -498,6 +503,10 @@ static void parse(struct yaml *y, struct str bytes, struct fy_diag *diag)
     }
     fy_parser_destroy(parser);
 }
+
+_Static_assert(YAML_DEPTH_MAX == 64 && YAML_NODES_MAX == 400000 && YAML_ALIAS_NODES_MAX == 40000 &&
+                   YAML_BYTES_MAX == 4 << 20,
+               "messages say these in words");
 
 enum status yaml_parse(struct str bytes, struct arena *arena, const struct doc **root,
                        struct problems *problems)
