@@ -23,11 +23,11 @@ build/weir: build/build.ninja ## the release executable
 
 build/build.ninja:
 	@tools/deps --check
-	CC="$(strip $(CCACHE) $(CC))" meson setup build --buildtype=release -Doptimization=2 -Ddebug=true
+	CC="$(strip $(CCACHE) $(CC))" meson setup build --buildtype=debugoptimized
 
 build-test/build.ninja:
 	@tools/deps --check
-	CC="$(strip $(CCACHE) $(TEST_CC))" meson setup build-test --buildtype=debug -Doptimization=1 \
+	CC="$(strip $(CCACHE) $(TEST_CC))" meson setup build-test -Doptimization=1 -Ddebug=true \
 		-Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true
 
 run: deps ## play the main job on this machine; ONCE=1 ends after it
