@@ -24,13 +24,13 @@ struct effects {
 /* What a command led to: kept under its idempotency key, and returned again for the same key. */
 struct outcome {
     enum status status;
-    struct err err;        /* where, field, hint when refused */
-    struct uuid id;        /* made by a submit */
-    int64_t revision;      /* of the plan, after a plan apply */
-    bool repeated;         /* the answer of an earlier command with the same key */
+    struct err err;   /* where, field, hint when refused */
+    struct uuid id;   /* made by a submit */
+    int64_t revision; /* of the plan, after a plan apply */
+    bool repeated;    /* the answer of an earlier command with the same key */
 };
 
-struct engine *engine_new(void);  /* empty: pool `default`, department `default`, revision 1 */
+struct engine *engine_new(void); /* empty: pool `default`, department `default`, revision 1 */
 void engine_free(struct engine *e);
 const struct state *engine_state(const struct engine *e); /* good until the next apply */
 
@@ -60,7 +60,8 @@ uint64_t engine_hash(const struct engine *e); /* of the checkpoint's bytes */
 /* Books, kept up to date: what each queue holds. A parent's sum is its children's sum. */
 struct held {
     int64_t gpu_share, cpu_milli, memory_bytes;
-    int64_t gpu_share_nonpreemptible; /* of those */
+    /* of those */
+    int64_t gpu_share_nonpreemptible, cpu_milli_nonpreemptible, memory_bytes_nonpreemptible;
 };
 /* engine_held: of project or department `queue` in `pool` (or in all pools with an empty name),
  * binding, running and releasing pods. Zero for unknown names. */
@@ -68,11 +69,13 @@ struct held engine_held(const struct engine *e, struct str pool, struct str queu
 /* Place in the queue of a waiting workload: how many are ahead of it in its project and pool (0: next). */
 uint32_t engine_place(const struct engine *e, const struct workload *w);
 /* Fair share of each queue of a pool as the last decision saw it, for display. */
-int64_t engine_fair_share(const struct engine *e, struct str pool, struct str queue, bool department);
+int64_t engine_fair_share(const struct engine *e, struct str pool, struct str queue,
+                          bool department);
 /* Node pool a node belongs to. */
 struct str engine_pool_of(const struct engine *e, const struct node *n);
 const struct workload *engine_find(const struct engine *e, struct uuid id);
 /* By project and name among the live ones, else the newest ended one; NULL when there is none. */
-const struct workload *engine_find_name(const struct engine *e, struct str project, struct str name);
+const struct workload *engine_find_name(const struct engine *e, struct str project,
+                                        struct str name);
 /* engine_invariants checks R1 to R9's standing parts and the books; returns the first breach as text, or empty. */
 struct str engine_invariants(const struct engine *e, struct arena *arena);

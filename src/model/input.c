@@ -7,8 +7,8 @@ static const struct field plan_apply_fields[] = {
     F_I64(2, struct plan_apply, base_revision),
     F_BOOL(3, struct plan_apply, prune),
 };
-static const struct record record_plan_apply =
-    RECORD("plan_apply", struct plan_apply, plan_apply_fields);
+static const struct record record_plan_apply = RECORD("plan_apply", struct plan_apply,
+                                                      plan_apply_fields);
 
 static const struct field pod_id_fields[] = {F_UUID(1, struct pod_id, id)};
 static const struct record record_pod_id = RECORD("pod_id", struct pod_id, pod_id_fields);
@@ -24,15 +24,12 @@ static const struct field submit_fields[] = {
 static const struct record record_submit = RECORD("submit", struct submit, submit_fields);
 
 static const struct field pod_report_fields[] = {
-    F_UUID(1, struct pod_report, pod),
-    F_U32(2, struct pod_report, attempt),
-    F_STR(3, struct pod_report, node),
-    F_I64(4, struct pod_report, at_ms),
-    F_I64(5, struct pod_report, exit_code),
-    F_STR(6, struct pod_report, reason),
+    F_UUID(1, struct pod_report, pod),      F_U32(2, struct pod_report, attempt),
+    F_STR(3, struct pod_report, node),      F_I64(4, struct pod_report, at_ms),
+    F_I64(5, struct pod_report, exit_code), F_STR(6, struct pod_report, reason),
 };
-static const struct record record_pod_report =
-    RECORD("pod_report", struct pod_report, pod_report_fields);
+static const struct record record_pod_report = RECORD("pod_report", struct pod_report,
+                                                      pod_report_fields);
 
 static const struct field refused_fields[] = {
     F_STR(1, struct refused, what),

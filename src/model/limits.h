@@ -38,6 +38,9 @@
 #define QUOTA_CPUS_MAX      INT64_C(100000000)
 #define MIN_RUNTIME_MAX_MS  (INT64_C(365) * 24 * 3600 * 1000)
 
+/* ---- nodes ---- */
+#define NODE_NAME_LEN_MAX   253u             /* as in Kubernetes */
+
 /* ---- workloads ---- */
 #define WORKLOAD_NAME_LEN_MAX 63u
 #define WORKLOAD_PODS_MAX     4096u          /* pods of one workload */

@@ -286,8 +286,7 @@ static struct str stack_path(const struct stack *s, struct str last, struct aren
     if (last.len == 0) {
         return path;
     }
-    return arena_printf(arena, "%.*s%s%.*s", STR_ARG(path), path.len > 0 ? "." : "",
-                        STR_ARG(last));
+    return arena_printf(arena, "%.*s%s%.*s", STR_ARG(path), path.len > 0 ? "." : "", STR_ARG(last));
 }
 
 static enum status corrupt(const struct reader *in, const struct field *f, const char *what,
@@ -511,8 +510,7 @@ static enum status decode_field(struct reader *in, struct err *err)
     while (top->field < top->r->field_count && top->r->fields[top->field].tag < tag) {
         top->field++;
     }
-    const struct field *f =
-        top->field < top->r->field_count ? &top->r->fields[top->field] : NULL;
+    const struct field *f = top->field < top->r->field_count ? &top->r->fields[top->field] : NULL;
     if (!f || f->tag != tag) {
         return decode_plain(in, (enum field_kind)kind, top->item_end, NULL)
                    ? STATUS_OK
@@ -540,8 +538,7 @@ enum status record_decode(const struct record *r, struct str bytes, struct arena
     root->end = root->item_end = bytes.len;
     while (in.stack.depth > 0) {
         struct frame *top = stack_top(&in.stack);
-        enum status s =
-            in.at == top->item_end ? decode_next(&in, err) : decode_field(&in, err);
+        enum status s = in.at == top->item_end ? decode_next(&in, err) : decode_field(&in, err);
         if (s != STATUS_OK) {
             return s;
         }

@@ -23,7 +23,7 @@ struct tree {
     int64_t last;
 };
 static const struct field leaf_fields[] = {
-    F_I64(1, struct leaf, i),  F_U32(3, struct leaf, u),   F_BOOL(4, struct leaf, b),
+    F_I64(1, struct leaf, i), F_U32(3, struct leaf, u),   F_BOOL(4, struct leaf, b),
     F_STR(7, struct leaf, s), F_UUID(9, struct leaf, id),
 };
 static const struct record record_leaf = RECORD("leaf", struct leaf, leaf_fields);
@@ -201,19 +201,19 @@ static const struct {
     const char *name;
     struct str bytes;
 } corrupt_rows[] = {
-    {"tag 0", STRS("\0\0\x02")},
-    {"tags out of order", STRS("\x03\x01\x02\x01\x00\x02")},
-    {"a tag twice", STRS("\x03\x01\x02\x03\x01\x02")},
-    {"zero written out", STRS("\x01\x00\x00")},
-    {"a varint longer than needed", STRS("\x01\x00\x82\x00")},
-    {"a varint beyond 64 bits", STRS("\x01\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f")},
-    {"beyond 32 bits", STRS("\x03\x01\xff\xff\xff\xff\x7f")},
-    {"true is 1", STRS("\x04\x02\x02")},
-    {"text past the end", STRS("\x07\x03\x05hi")},
-    {"identifier cut off", STRS("\x09\x04zzzz")},
-    {"another kind", STRS("\x01\x03\x01z")},
-    {"no such kind", STRS("\x02\x09\x01")},
-    {"cut after the tag", STRS("\x01")},
+    {"tag 0",                       STRS("\0\0\x02")                                        },
+    {"tags out of order",           STRS("\x03\x01\x02\x01\x00\x02")                        },
+    {"a tag twice",                 STRS("\x03\x01\x02\x03\x01\x02")                        },
+    {"zero written out",            STRS("\x01\x00\x00")                                    },
+    {"a varint longer than needed", STRS("\x01\x00\x82\x00")                                },
+    {"a varint beyond 64 bits",     STRS("\x01\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f")},
+    {"beyond 32 bits",              STRS("\x03\x01\xff\xff\xff\xff\x7f")                    },
+    {"true is 1",                   STRS("\x04\x02\x02")                                    },
+    {"text past the end",           STRS("\x07\x03\x05hi")                                  },
+    {"identifier cut off",          STRS("\x09\x04zzzz")                                    },
+    {"another kind",                STRS("\x01\x03\x01z")                                   },
+    {"no such kind",                STRS("\x02\x09\x01")                                    },
+    {"cut after the tag",           STRS("\x01")                                            },
 };
 
 TEST(corrupt)
@@ -240,9 +240,9 @@ TEST(paths)
     EXPECT_STR(record_diff(&record_tree, &t, &u, &a), STR("leaves"));
     struct err err;
     struct tree back;
-    EXPECT_STATUS(record_decode(&record_tree, STR("\x02\x06\x07\0\0\0\x03\0\0\0\x01\0\0"), &a,
-                                &back, &err),
-                  STATUS_CORRUPT);
+    EXPECT_STATUS(
+        record_decode(&record_tree, STR("\x02\x06\x07\0\0\0\x03\0\0\0\x01\0\0"), &a, &back, &err),
+        STATUS_CORRUPT);
     EXPECT_STR(str_from_c(err.field), STR("leaves[0].i"));
     arena_done(&a);
 }

@@ -9,12 +9,9 @@ static const struct field label_fields[] = {
 const struct record record_label = RECORD("label", struct label, label_fields);
 
 static const struct field device_fields[] = {
-    F_STR(1, struct device, uuid),
-    F_STR(2, struct device, model),
-    F_I64(3, struct device, memory_bytes),
-    F_I64(4, struct device, index),
-    F_I64(5, struct device, numa_node),
-    F_BOOL(6, struct device, healthy),
+    F_STR(1, struct device, uuid),         F_STR(2, struct device, model),
+    F_I64(3, struct device, memory_bytes), F_I64(4, struct device, index),
+    F_I64(5, struct device, numa_node),    F_BOOL(6, struct device, healthy),
 };
 static const struct record record_device = RECORD("device", struct device, device_fields);
 
@@ -70,29 +67,23 @@ static const struct field workload_spec_fields[] = {
     F_I64(10, struct workload_spec, backoff_limit),
     F_I64(11, struct workload_spec, auto_delete_ms),
 };
-const struct record record_workload_spec =
-    RECORD("workload_spec", struct workload_spec, workload_spec_fields);
+const struct record record_workload_spec = RECORD("workload_spec", struct workload_spec,
+                                                  workload_spec_fields);
 
 static const struct field held_device_fields[] = {
     F_STR(1, struct held_device, uuid),
     F_I64(2, struct held_device, share),
 };
-const struct record record_held_device =
-    RECORD("held_device", struct held_device, held_device_fields);
+const struct record record_held_device = RECORD("held_device", struct held_device,
+                                                held_device_fields);
 
 static const struct field pod_fields[] = {
-    F_UUID(1, struct pod, id),
-    F_U32(2, struct pod, phase),
-    F_U32(3, struct pod, attempt),
-    F_U32(4, struct pod, failures),
-    F_STR(5, struct pod, node),
-    F_LIST(6, struct pod, devices, record_held_device),
-    F_I64(7, struct pod, start_ms),
-    F_I64(8, struct pod, end_ms),
-    F_I64(9, struct pod, exit_code),
-    F_STR(10, struct pod, end_reason),
-    F_BOOL(11, struct pod, move),
-    F_I64(12, struct pod, retry_at_ms),
+    F_UUID(1, struct pod, id),       F_U32(2, struct pod, phase),
+    F_U32(3, struct pod, attempt),   F_U32(4, struct pod, failures),
+    F_STR(5, struct pod, node),      F_LIST(6, struct pod, devices, record_held_device),
+    F_I64(7, struct pod, start_ms),  F_I64(8, struct pod, end_ms),
+    F_I64(9, struct pod, exit_code), F_STR(10, struct pod, end_reason),
+    F_BOOL(11, struct pod, move),    F_I64(12, struct pod, retry_at_ms),
 };
 const struct record record_pod = RECORD("pod", struct pod, pod_fields);
 
@@ -100,8 +91,8 @@ static const struct field why_nodes_fields[] = {
     F_U32(1, struct why_nodes, code),
     F_U32(2, struct why_nodes, count),
 };
-static const struct record record_why_nodes =
-    RECORD("why_nodes", struct why_nodes, why_nodes_fields);
+static const struct record record_why_nodes = RECORD("why_nodes", struct why_nodes,
+                                                     why_nodes_fields);
 
 static const struct field why_fields[] = {
     F_U32(1, struct why, code),
@@ -160,27 +151,19 @@ static const struct field workload_fields[] = {
 const struct record record_workload = RECORD("workload", struct workload, workload_fields);
 
 static const struct field claim_fields[] = {
-    F_UUID(1, struct claim, workload),
-    F_UUID(2, struct claim, pod),
-    F_STR(3, struct claim, node),
-    F_LIST(4, struct claim, devices, record_held_device),
-    F_I64(5, struct claim, cpu_milli),
-    F_I64(6, struct claim, memory_bytes),
+    F_UUID(1, struct claim, workload), F_UUID(2, struct claim, pod),
+    F_STR(3, struct claim, node),      F_LIST(4, struct claim, devices, record_held_device),
+    F_I64(5, struct claim, cpu_milli), F_I64(6, struct claim, memory_bytes),
     F_I64(7, struct claim, since_ms),
 };
 const struct record record_claim = RECORD("claim", struct claim, claim_fields);
 
 static const struct field answer_fields[] = {
-    F_STR(1, struct answer, author),
-    F_STR(2, struct answer, key),
-    F_U32(3, struct answer, status),
-    F_STR(4, struct answer, text),
-    F_STR(5, struct answer, field),
-    F_STR(6, struct answer, hint),
-    F_UUID(7, struct answer, id),
-    F_I64(8, struct answer, revision),
-    F_I64(9, struct answer, at_ms),
-    F_I64(10, struct answer, digest),
+    F_STR(1, struct answer, author), F_STR(2, struct answer, key),
+    F_U32(3, struct answer, status), F_STR(4, struct answer, text),
+    F_STR(5, struct answer, field),  F_STR(6, struct answer, hint),
+    F_UUID(7, struct answer, id),    F_I64(8, struct answer, revision),
+    F_I64(9, struct answer, at_ms),  F_I64(10, struct answer, digest),
 };
 const struct record record_answer = RECORD("answer", struct answer, answer_fields);
 

@@ -1,0 +1,968 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/engine.h"
+
+#include "base/array.h"
+#include "base/hash.h"
+#include "base/prng.h"
+#include "base/test.h"
+#include "model/limits.h"
+#include "model/reason.h"
+#include "model/units.h"
+
+/* ---- a rig: one engine, and short ways to say things to it ---- */
+
+struct rig {
+    struct engine *e;
+    struct arena arena;
+    struct effects effects;
+    struct outcome out;
+    int64_t now_ms;
+};
+
+static void rig_init(struct rig *r)
+{
+    *r = (struct rig){.e = engine_new(), .now_ms = 1000};
+    arena_init(&r->arena, 0);
+    r->effects.arena = &r->arena;
+}
+
+static void rig_done(struct rig *r)
+{
+    struct arena a;
+    arena_init(&a, 0);
+    EXPECT_STR(engine_invariants(r->e, &a), STR(""));
+    arena_done(&a);
+    engine_free(r->e);
+    arena_done(&r->arena);
+}
+
+static enum status say(struct rig *r, struct input in)
+{
+    struct outcome would;
+    in.now_ms = r->now_ms;
+    in.version = INPUT_VERSION;
+    in.seq = engine_state(r->e)->seq + 1;
+    engine_check(r->e, &in, &would);
+    r->effects.count = 0;
+    engine_apply(r->e, &in, &r->effects, &r->out);
+    EXPECT_STATUS(would.status, r->out.status);
+    EXPECT_STR(str_from_c(would.err.text), str_from_c(r->out.err.text));
+    EXPECT(would.repeated == r->out.repeated);
+    return r->out.status;
+}
+
+static struct uuid id_of(uint32_t n)
+{
+    struct uuid u = {{0}};
+    u.b[0] = (uint8_t)(n >> 8);
+    u.b[1] = (uint8_t)(n & 0xff);
+    u.b[15] = 1;
+    return u;
+}
+
+static struct quota quota_of(int64_t gpus)
+{
+    return (struct quota){.pool = STR("default"),
+                          .gpu_share = gpus * DEVICE_SHARE,
+                          .gpu_max_share = AMOUNT_UNLIMITED,
+                          .cpu_milli = AMOUNT_UNLIMITED,
+                          .cpu_max_milli = AMOUNT_UNLIMITED,
+                          .memory_bytes = AMOUNT_UNLIMITED,
+                          .memory_max_bytes = AMOUNT_UNLIMITED,
+                          .over_quota = true,
+                          .weight_milli = 2000,
+                          .rank = 65,
+                          .reclaim_min_runtime_ms = -1,
+                          .preempt_min_runtime_ms = -1};
+}
+
+/* Department d (2n guaranteed) with projects a and b (n each). */
+static enum status apply_plan(struct rig *r, int64_t gpus, uint32_t projects, bool prune,
+                              int64_t base)
+{
+    struct quota of_department = quota_of(2 * gpus);
+    struct quota of_project = quota_of(gpus);
+    struct department d = {.name = STR("d"), .quotas = &of_department, .quotas_count = 1};
+    struct project list[2] = {
+        {.name = STR("a"), .department = STR("d"), .quotas = &of_project, .quotas_count = 1},
+        {.name = STR("b"), .department = STR("d"), .quotas = &of_project, .quotas_count = 1},
+    };
+    struct input in = {.kind = INPUT_PLAN_APPLY, .author = STR("root")};
+    in.plan_apply = (struct plan_apply){
+        .plan = {.departments = &d,
+                 .departments_count = 1,
+                 .projects = list,
+                 .projects_count = projects},
+        .base_revision = base,
+        .prune = prune,
+    };
+    return say(r, in);
+}
+
+static enum status see_node(struct rig *r, struct str name, uint32_t devices, bool healthy)
+{
+    struct device list[8];
+    for (uint32_t i = 0; i < devices; i++) {
+        list[i] = (struct device){.uuid = arena_printf(&r->arena, "GPU-%.*s-%u", STR_ARG(name), i),
+                                  .memory_bytes = INT64_C(80) << 30,
+                                  .healthy = healthy || i > 0};
+    }
+    struct input in = {.kind = INPUT_NODE_SEEN};
+    in.node = (struct node){.name = name,
+                            .devices = list,
+                            .devices_count = devices,
+                            .cpu_milli = 64000,
+                            .memory_bytes = INT64_C(1) << 38,
+                            .pods_max = 110,
+                            .ready = true};
+    return say(r, in);
+}
+
+/* A submit of workload n (pods n * 10 + 1, …) with pods pods of one device. */
+struct submit_text {
+    struct pod_id ids[4];
+};
+static struct input submit_of(struct submit_text *t, uint32_t n, struct str name, uint32_t pods)
+{
+    struct input in = {.kind = INPUT_SUBMIT, .author = STR("ann")};
+    for (uint32_t i = 0; i < pods; i++) {
+        t->ids[i].id = id_of(n * 10 + 1 + i);
+    }
+    in.submit = (struct submit){.id = id_of(n),
+                                .name = name,
+                                .project = STR("a"),
+                                .kind = WORKLOAD_TRAINING,
+                                .pod_ids = t->ids,
+                                .pod_ids_count = pods};
+    in.submit.spec = (struct workload_spec){
+        .pods = pods, .pods_min = pods, .backoff_limit = 1, .auto_delete_ms = -1};
+    in.submit.spec.pod = (struct pod_spec){.gpu_devices = 1,
+                                           .cpu_limit_milli = -1,
+                                           .memory_limit_bytes = -1,
+                                           .run_as_uid = -1,
+                                           .run_as_gid = -1,
+                                           .grace_ms = 5000};
+    return in;
+}
+
+static enum status submit(struct rig *r, uint32_t n, struct str name, uint32_t pods)
+{
+    struct submit_text t;
+    return say(r, submit_of(&t, n, name, pods));
+}
+
+/* Binds pod n * 10 + 1 + i to device i + first of the node, for i < pods. */
+static void bind(struct rig *r, uint32_t n, uint32_t pods, struct str node, uint32_t first)
+{
+    struct held_device devices[4];
+    struct bind binds[4];
+    for (uint32_t i = 0; i < pods; i++) {
+        devices[i].uuid = arena_printf(&r->arena, "GPU-%.*s-%u", STR_ARG(node), first + i);
+        devices[i].share = DEVICE_SHARE;
+        binds[i] = (struct bind){id_of(n * 10 + 1 + i), node, &devices[i], 1};
+    }
+    struct input in = {.kind = INPUT_TICK};
+    in.tick.binds = binds;
+    in.tick.binds_count = pods;
+    say(r, in);
+}
+
+static void report(struct rig *r, enum input_kind kind, uint32_t pod, uint32_t attempt,
+                   int64_t exit_code, struct str reason)
+{
+    struct input in = {.kind = kind};
+    in.pod = (struct pod_report){.pod = id_of(pod),
+                                 .attempt = attempt,
+                                 .node = STR("n1"),
+                                 .at_ms = r->now_ms,
+                                 .exit_code = exit_code,
+                                 .reason = reason};
+    say(r, in);
+}
+
+static enum status life(struct rig *r, enum input_kind kind, uint32_t n)
+{
+    return say(r, (struct input){.kind = kind, .author = STR("ann"), .target = id_of(n)});
+}
+
+static void tick(struct rig *r)
+{
+    say(r, (struct input){.kind = INPUT_TICK});
+}
+
+static const struct workload *find(const struct rig *r, uint32_t n)
+{
+    const struct workload *w = engine_find(r->e, id_of(n));
+    REQUIRE(w != NULL);
+    return w;
+}
+
+static enum pod_phase phase(const struct rig *r, uint32_t n, uint32_t pod)
+{
+    return find(r, n)->pods[pod].phase;
+}
+
+static int64_t held_gpus(const struct rig *r, struct str queue, bool department)
+{
+    return engine_held(r->e, STR(""), queue, department).gpu_share / DEVICE_SHARE;
+}
+
+/* One node of 4, projects a and b with 2 guaranteed each. */
+static void rig_usual(struct rig *r)
+{
+    rig_init(r);
+    REQUIRE(apply_plan(r, 2, 2, false, 0) == STATUS_OK);
+    REQUIRE(see_node(r, STR("n1"), 4, true) == STATUS_OK);
+}
+
+/* ---- plan ---- */
+
+TEST(plan_is_applied_with_a_revision)
+{
+    struct rig r;
+    rig_init(&r);
+    EXPECT_I64(engine_state(r.e)->plan_revision, 1);
+    EXPECT_STATUS(apply_plan(&r, 2, 2, false, 1), STATUS_OK);
+    EXPECT_I64(r.out.revision, 2);
+    const struct plan *p = &engine_state(r.e)->plan;
+    EXPECT_I64(p->projects_count, 2);
+    EXPECT(p->projects[0].id != 0 && p->projects[1].id != p->projects[0].id);
+    uint32_t id = p->projects[1].id;
+    EXPECT_STATUS(apply_plan(&r, 2, 2, false, 1), STATUS_OK); /* is so already */
+    EXPECT_I64(r.out.revision, 2);
+    EXPECT_STATUS(apply_plan(&r, 3, 2, false, 1), STATUS_CONFLICT);
+    EXPECT_I64(engine_state(r.e)->plan_revision, 2);
+    EXPECT_STATUS(apply_plan(&r, 3, 2, false, 2), STATUS_OK);
+    EXPECT_I64(engine_state(r.e)->plan.projects[1].id, id); /* ids stay */
+    EXPECT_STATUS(apply_plan(&r, 3, 1, true, 3), STATUS_OK);
+    EXPECT_I64(engine_state(r.e)->plan.projects_count, 1);
+    EXPECT_STATUS(apply_plan(&r, 3, 2, true, 4), STATUS_OK);
+    EXPECT(engine_state(r.e)->plan.projects[1].id != id); /* none is used again */
+    rig_done(&r);
+}
+
+TEST(plan_takes_nothing_away_under_work)
+{
+    struct rig r;
+    rig_usual(&r);
+    struct submit_text t;
+    struct input in = submit_of(&t, 1, STR("train"), 2);
+    in.submit.project = STR("b");
+    in.submit.spec.preemptibility = NON_PREEMPTIBLE;
+    EXPECT_STATUS(say(&r, in), STATUS_OK);
+    EXPECT_STATUS(apply_plan(&r, 2, 1, true, 0), STATUS_IN_USE); /* project b is needed */
+    EXPECT_STATUS(apply_plan(&r, 1, 2, true, 0), STATUS_OK);     /* it does not run yet */
+    EXPECT_STATUS(apply_plan(&r, 2, 2, true, 0), STATUS_OK);
+    bind(&r, 1, 2, STR("n1"), 0);
+    EXPECT_STATUS(apply_plan(&r, 1, 2, true, 0), STATUS_IN_USE); /* holds 2, non-preemptible */
+    EXPECT(str_starts(str_from_c(r.out.err.text), STR("department \"d\"")) ||
+           str_starts(str_from_c(r.out.err.text), STR("project \"b\"")));
+    EXPECT_STATUS(apply_plan(&r, 5, 2, true, 0), STATUS_OK);
+    EXPECT_STATUS(life(&r, INPUT_DELETE, 1), STATUS_OK);
+    EXPECT_STATUS(apply_plan(&r, 1, 2, true, 0), STATUS_OK); /* is being stopped */
+    report(&r, INPUT_POD_EXITED, 11, 1, 143, STR("Stopped"));
+    report(&r, INPUT_POD_EXITED, 12, 1, 143, STR("Stopped"));
+    EXPECT_STATUS(apply_plan(&r, 2, 1, true, 0), STATUS_OK);
+    rig_done(&r);
+}
+
+TEST(plan_that_contradicts_itself_is_refused)
+{
+    struct rig r;
+    rig_init(&r);
+    struct department loop[2] = {
+        {.name = STR("x"), .parent = STR("y")},
+        {.name = STR("y"), .parent = STR("x")}
+    };
+    struct project orphan = {.name = STR("p"), .department = STR("gone")};
+    struct input in = {.kind = INPUT_PLAN_APPLY};
+    in.plan_apply.plan = (struct plan){.departments = loop, .departments_count = 2};
+    EXPECT_STATUS(say(&r, in), STATUS_INVALID);
+    in.plan_apply.plan = (struct plan){.projects = &orphan, .projects_count = 1};
+    EXPECT_STATUS(say(&r, in), STATUS_INVALID);
+    struct department twice[2] = {{.name = STR("x")}, {.name = STR("x")}};
+    in.plan_apply.plan = (struct plan){.departments = twice, .departments_count = 2};
+    EXPECT_STATUS(say(&r, in), STATUS_INVALID);
+    struct quota wild = quota_of(1);
+    wild.gpu_share = -5;
+    struct department negative = {.name = STR("x"), .quotas = &wild, .quotas_count = 1};
+    in.plan_apply.plan = (struct plan){.departments = &negative, .departments_count = 1};
+    EXPECT_STATUS(say(&r, in), STATUS_INVALID);
+    EXPECT_I64(engine_state(r.e)->plan_revision, 1);
+    rig_done(&r);
+}
+
+/* ---- submit ---- */
+
+static void set_project(struct input *in)
+{
+    in->submit.project = STR("aa");
+}
+static void set_name(struct input *in)
+{
+    in->submit.name = STR("no/slash");
+}
+static void set_empty_name(struct input *in)
+{
+    in->submit.name = STR("");
+}
+static void set_hyphen(struct input *in)
+{
+    in->submit.name = STR("ends-");
+}
+static void set_pods(struct input *in)
+{
+    in->submit.spec.pods = 0;
+}
+static void set_min(struct input *in)
+{
+    in->submit.spec.pods_min = 3;
+}
+static void set_ids(struct input *in)
+{
+    in->submit.pod_ids_count = 1;
+}
+static void set_same_ids(struct input *in)
+{
+    in->submit.pod_ids[1] = in->submit.pod_ids[0];
+}
+static void set_zero_id(struct input *in)
+{
+    in->submit.id = (struct uuid){{0}};
+}
+static void set_devices(struct input *in)
+{
+    in->submit.spec.pod.gpu_devices = -1;
+}
+static void set_cpu(struct input *in)
+{
+    in->submit.spec.pod.cpu_milli = INT64_MAX;
+}
+static void set_priority(struct input *in)
+{
+    in->submit.spec.priority = 1001;
+}
+static void set_kind(struct input *in)
+{
+    in->submit.kind = (enum workload_kind)77;
+}
+static void set_pool(struct input *in)
+{
+    static struct str_item pools[] = {{STRS("defaul")}};
+    in->submit.spec.pools = pools;
+    in->submit.spec.pools_count = 1;
+}
+static void set_pool_twice(struct input *in)
+{
+    static struct str_item pools[] = {{STRS("default")}, {STRS("default")}};
+    in->submit.spec.pools = pools;
+    in->submit.spec.pools_count = 2;
+}
+static void set_part_of_none(struct input *in)
+{
+    in->submit.spec.pod.gpu_devices = 0;
+    in->submit.spec.pod.gpu_portion_share = 700;
+}
+static void set_both_parts(struct input *in)
+{
+    in->submit.spec.pod.gpu_portion_share = 700;
+    in->submit.spec.pod.gpu_memory_bytes = 1 << 30;
+}
+static void set_key(struct input *in)
+{
+    static char key[KEY_LEN_MAX + 1];
+    in->key = (struct str){key, sizeof(key)};
+}
+static void set_nothing(struct input *in)
+{
+    (void)in;
+}
+
+static const struct {
+    const char *name;
+    void (*set)(struct input *in);
+    enum status want;
+    struct str field;
+} submit_rows[] = {
+    {"as it should be",            set_nothing,      STATUS_OK,        STRS("")                    },
+    {"unknown project",            set_project,      STATUS_UNKNOWN,   STRS("project")             },
+    {"slash in the name",          set_name,         STATUS_INVALID,   STRS("name")                },
+    {"no name",                    set_empty_name,   STATUS_INVALID,   STRS("name")                },
+    {"hyphen at the end",          set_hyphen,       STATUS_INVALID,   STRS("name")                },
+    {"no pods",                    set_pods,         STATUS_INVALID,   STRS("pods")                },
+    {"minimum above the pods",     set_min,          STATUS_INVALID,   STRS("pods_min")            },
+    {"too few identifiers",        set_ids,          STATUS_INVALID,   STRS("id")                  },
+    {"one identifier twice",       set_same_ids,     STATUS_INVALID,   STRS("id")                  },
+    {"no identifier",              set_zero_id,      STATUS_INVALID,   STRS("id")                  },
+    {"negative devices",           set_devices,      STATUS_INVALID,   STRS("pod.gpu_devices")     },
+    {"more CPU than there can be", set_cpu,          STATUS_INVALID,   STRS("pod.cpu_milli")       },
+    {"priority out of range",      set_priority,     STATUS_INVALID,   STRS("priority")            },
+    {"no such kind",               set_kind,         STATUS_INVALID,   STRS("id")                  },
+    {"unknown pool",               set_pool,         STATUS_UNKNOWN,   STRS("pools[0]")            },
+    {"a pool twice",               set_pool_twice,   STATUS_INVALID,   STRS("pools[1]")            },
+    {"a part of no device",        set_part_of_none, STATUS_INVALID,   STRS("pod.gpu_devices")     },
+    {"share and memory",           set_both_parts,   STATUS_INVALID,   STRS("pod.gpu_memory_bytes")},
+    {"a very long key",            set_key,          STATUS_TOO_LARGE, STRS("")                    },
+};
+
+TEST(submit_is_checked)
+{
+    for (uint32_t i = 0; i < COUNT_OF(submit_rows); i++) {
+        test_row(submit_rows[i].name);
+        struct rig r;
+        struct submit_text t;
+        rig_usual(&r);
+        struct input in = submit_of(&t, 1, STR("train"), 2);
+        submit_rows[i].set(&in);
+        EXPECT_STATUS(say(&r, in), submit_rows[i].want);
+        EXPECT_STR(str_from_c(r.out.err.field), submit_rows[i].field);
+        EXPECT_I64(engine_state(r.e)->workloads_count, submit_rows[i].want == STATUS_OK);
+        rig_done(&r);
+    }
+}
+
+TEST(submit_name_and_identifiers_are_taken_once)
+{
+    struct rig r;
+    rig_usual(&r);
+    EXPECT_STATUS(submit(&r, 1, STR("train"), 1), STATUS_OK);
+    EXPECT_STATUS(submit(&r, 2, STR("train"), 1), STATUS_CONFLICT);
+    EXPECT_STATUS(submit(&r, 1, STR("other"), 1), STATUS_INVALID);
+    EXPECT_STATUS(life(&r, INPUT_DELETE, 1), STATUS_OK);
+    EXPECT_STATUS(submit(&r, 2, STR("train"), 1), STATUS_OK); /* the name is free again */
+    EXPECT(uuid_eq(engine_find_name(r.e, STR("a"), STR("train"))->id, id_of(2)));
+    tick(&r);
+    EXPECT(engine_find(r.e, id_of(1)) == NULL);
+    EXPECT(uuid_eq(engine_find_name(r.e, STR("a"), STR("train"))->id, id_of(2)));
+    rig_done(&r);
+}
+
+static const struct {
+    const char *name;
+    enum workload_kind kind;
+    int64_t priority;
+    enum preemptibility preemptibility;
+    int64_t want_priority;
+    enum preemptibility want;
+} default_rows[] = {
+    {"training is low",        WORKLOAD_TRAINING,    0,   PREEMPTIBILITY_DEFAULT, 40,  PREEMPTIBLE    },
+    {"distributed is low",     WORKLOAD_DISTRIBUTED, 0,   PREEMPTIBILITY_DEFAULT, 40,  PREEMPTIBLE    },
+    {"a workspace is high",    WORKLOAD_WORKSPACE,   0,   PREEMPTIBILITY_DEFAULT, 125, NON_PREEMPTIBLE},
+    {"inference is very high", WORKLOAD_INFERENCE,   0,   PREEMPTIBILITY_DEFAULT, 150, NON_PREEMPTIBLE},
+    {"the line is at 100",     WORKLOAD_TRAINING,    99,  PREEMPTIBILITY_DEFAULT, 99,  PREEMPTIBLE    },
+    {"on the line",            WORKLOAD_TRAINING,    100, PREEMPTIBILITY_DEFAULT, 100, NON_PREEMPTIBLE},
+    {"said is said",           WORKLOAD_TRAINING,    150, PREEMPTIBLE,            150, PREEMPTIBLE    },
+};
+
+TEST(submit_fills_in_defaults)
+{
+    for (uint32_t i = 0; i < COUNT_OF(default_rows); i++) {
+        test_row(default_rows[i].name);
+        struct rig r;
+        struct submit_text t;
+        rig_usual(&r);
+        struct input in = submit_of(&t, 1, STR("w"), 1);
+        in.submit.kind = default_rows[i].kind;
+        in.submit.spec.priority = default_rows[i].priority;
+        in.submit.spec.preemptibility = default_rows[i].preemptibility;
+        EXPECT_STATUS(say(&r, in), STATUS_OK);
+        const struct workload *w = find(&r, 1);
+        EXPECT_I64(w->spec.priority, default_rows[i].want_priority);
+        EXPECT_I64(w->spec.preemptibility, default_rows[i].want);
+        EXPECT_I64(w->spec.pools_count, 1);
+        EXPECT_STR(w->spec.pools[0].value, STR("default"));
+        rig_done(&r);
+    }
+}
+
+/* ---- idempotency keys ---- */
+
+TEST(same_key_same_answer)
+{
+    struct rig r;
+    rig_usual(&r);
+    struct submit_text t;
+    struct input in = submit_of(&t, 1, STR("train"), 1);
+    in.key = STR("k1");
+    EXPECT_STATUS(say(&r, in), STATUS_OK);
+    EXPECT(!r.out.repeated);
+    struct input again = submit_of(&t, 2, STR("train"), 1); /* a retry mints new identifiers */
+    again.key = STR("k1");
+    EXPECT_STATUS(say(&r, again), STATUS_OK);
+    EXPECT(r.out.repeated);
+    EXPECT(uuid_eq(r.out.id, id_of(1)));
+    EXPECT_I64(engine_state(r.e)->workloads_count, 1);
+    again.submit.name = STR("else");
+    EXPECT_STATUS(say(&r, again), STATUS_CONFLICT);
+    EXPECT(!r.out.repeated);
+    again.author = STR("bob"); /* keys are per author */
+    EXPECT_STATUS(say(&r, again), STATUS_OK);
+    struct input bad = submit_of(&t, 3, STR("no/slash"), 1);
+    bad.key = STR("k2");
+    EXPECT_STATUS(say(&r, bad), STATUS_INVALID);
+    struct err first = r.out.err;
+    EXPECT_STATUS(say(&r, bad), STATUS_INVALID);
+    EXPECT(r.out.repeated);
+    EXPECT_STR(str_from_c(r.out.err.text), str_from_c(first.text));
+    EXPECT_STR(str_from_c(r.out.err.field), str_from_c(first.field));
+    rig_done(&r);
+}
+
+TEST(answers_are_kept_in_bounds)
+{
+    struct rig r;
+    rig_usual(&r);
+    for (uint32_t i = 0; i < ANSWERS_MAX + 10; i++) {
+        struct input in = {.kind = INPUT_DELETE, .target = id_of(9), .author = STR("ann")};
+        in.key = arena_printf(&r.arena, "k%u", i);
+        say(&r, in);
+    }
+    EXPECT(engine_state(r.e)->answers_count <= ANSWERS_MAX);
+    struct input in = {.kind = INPUT_DELETE, .target = id_of(9), .author = STR("ann")};
+    in.key = arena_printf(&r.arena, "k%u", (uint32_t)ANSWERS_MAX + 9);
+    say(&r, in);
+    EXPECT(r.out.repeated);
+    rig_done(&r);
+}
+
+/* ---- the life of a workload ---- */
+
+TEST(life_from_submit_to_removal)
+{
+    struct rig r;
+    rig_usual(&r);
+    submit(&r, 1, STR("train"), 1);
+    EXPECT_STR(workload_phase(find(&r, 1)), STR("Pending"));
+    bind(&r, 1, 1, STR("n1"), 0);
+    REQUIRE(r.effects.count == 1);
+    EXPECT_I64(r.effects.items[0].kind, EFFECT_START);
+    EXPECT_I64(r.effects.items[0].attempt, 1);
+    EXPECT_STR(r.effects.items[0].node, STR("n1"));
+    EXPECT_STR(workload_phase(find(&r, 1)), STR("Initializing"));
+    EXPECT_I64(held_gpus(&r, STR("a"), false), 1);
+    EXPECT_I64(held_gpus(&r, STR("d"), true), 1);
+    r.now_ms = 2000;
+    report(&r, INPUT_POD_STARTED, 11, 1, 0, STR(""));
+    EXPECT_STR(workload_phase(find(&r, 1)), STR("Running"));
+    r.now_ms = 9000;
+    report(&r, INPUT_POD_EXITED, 11, 1, 0, STR("Completed"));
+    const struct workload *w = find(&r, 1);
+    EXPECT_STR(workload_phase(w), STR("Completed"));
+    EXPECT_I64(w->run_ms, 8000);
+    EXPECT_I64(w->end_ms, 9000);
+    EXPECT_I64(held_gpus(&r, STR("d"), true), 0);
+    EXPECT_STATUS(life(&r, INPUT_RESUME, 1), STATUS_INVALID);
+    EXPECT_I64(engine_next_ms(r.e), 9000 + INT64_C(30) * 86400000);
+    r.now_ms = engine_next_ms(r.e);
+    tick(&r);
+    EXPECT(engine_find(r.e, id_of(1)) == NULL);
+    REQUIRE(r.effects.count == 1);
+    EXPECT_I64(r.effects.items[0].kind, EFFECT_FORGET);
+    rig_done(&r);
+}
+
+TEST(reports_that_are_late_or_repeated_change_nothing)
+{
+    struct rig r;
+    rig_usual(&r);
+    submit(&r, 1, STR("train"), 1);
+    report(&r, INPUT_POD_EXITED, 11, 0, 1, STR("Error")); /* never started */
+    EXPECT_I64(phase(&r, 1, 0), POD_PENDING);
+    bind(&r, 1, 1, STR("n1"), 0);
+    report(&r, INPUT_POD_STARTED, 11, 2, 0, STR("")); /* a start that will be */
+    EXPECT_I64(phase(&r, 1, 0), POD_BINDING);
+    EXPECT_I64(r.effects.count, 0);
+    report(&r, INPUT_POD_STARTED, 11, 1, 0, STR(""));
+    report(&r, INPUT_POD_STARTED, 11, 1, 0, STR(""));
+    EXPECT_I64(phase(&r, 1, 0), POD_RUNNING);
+    uint32_t events = find(&r, 1)->events_count;
+    report(&r, INPUT_POD_EXITED, 11, 1, 3, STR("Error"));
+    report(&r, INPUT_POD_EXITED, 11, 1, 3, STR("Error"));
+    EXPECT_I64(find(&r, 1)->events_count, events + 1);
+    EXPECT_I64(find(&r, 1)->pods[0].failures, 1);
+    report(&r, INPUT_POD_STARTED, 11, 1, 0, STR("")); /* it still runs somewhere: stop it */
+    REQUIRE(r.effects.count == 1);
+    EXPECT_I64(r.effects.items[0].kind, EFFECT_STOP);
+    EXPECT_I64(r.effects.items[0].attempt, 1);
+    report(&r, INPUT_POD_STARTED, 999, 1, 0, STR("")); /* of nobody */
+    REQUIRE(r.effects.count == 1);
+    EXPECT_I64(r.effects.items[0].kind, EFFECT_STOP);
+    rig_done(&r);
+}
+
+TEST(failures_are_retried_later_and_later_up_to_the_limit)
+{
+    struct rig r;
+    struct submit_text t;
+    rig_usual(&r);
+    struct input in = submit_of(&t, 1, STR("train"), 1);
+    in.submit.spec.backoff_limit = 7;
+    say(&r, in);
+    static const int64_t delays_s[] = {10, 20, 40, 80, 160, 300, 300};
+    for (uint32_t i = 0; i < COUNT_OF(delays_s); i++) {
+        bind(&r, 1, 1, STR("n1"), 0);
+        report(&r, INPUT_POD_EXITED, 11, i + 1, 1, STR("Error"));
+        EXPECT_I64(find(&r, 1)->pods[0].retry_at_ms, r.now_ms + delays_s[i] * 1000);
+        EXPECT_I64(engine_next_ms(r.e), r.now_ms + delays_s[i] * 1000);
+        r.now_ms += delays_s[i] * 1000;
+    }
+    bind(&r, 1, 1, STR("n1"), 0);
+    report(&r, INPUT_POD_FAILED, 11, 8, 0, STR("no such file"));
+    EXPECT_STR(workload_phase(find(&r, 1)), STR("Failed"));
+    EXPECT_I64(find(&r, 1)->end_ms, r.now_ms);
+    rig_done(&r);
+}
+
+TEST(always_restarts_without_limit)
+{
+    struct rig r;
+    struct submit_text t;
+    rig_usual(&r);
+    struct input in = submit_of(&t, 1, STR("serve"), 1);
+    in.submit.spec.restart = RESTART_ALWAYS;
+    in.submit.spec.backoff_limit = 0;
+    say(&r, in);
+    for (uint32_t i = 0; i < 5; i++) {
+        bind(&r, 1, 1, STR("n1"), 0);
+        report(&r, INPUT_POD_EXITED, 11, i + 1, i % 2, STR("Completed"));
+        EXPECT_I64(phase(&r, 1, 0), POD_PENDING);
+    }
+    rig_done(&r);
+}
+
+TEST(one_member_that_fails_fails_the_gang)
+{
+    struct rig r;
+    struct submit_text t;
+    rig_usual(&r);
+    struct input in = submit_of(&t, 1, STR("gang"), 3);
+    in.submit.spec.backoff_limit = 0;
+    say(&r, in);
+    bind(&r, 1, 3, STR("n1"), 0);
+    report(&r, INPUT_POD_STARTED, 11, 1, 0, STR(""));
+    report(&r, INPUT_POD_STARTED, 12, 1, 0, STR(""));
+    report(&r, INPUT_POD_EXITED, 12, 1, 9, STR("Error"));
+    EXPECT_I64(r.effects.count, 2); /* stops of the others */
+    EXPECT_STR(workload_phase(find(&r, 1)), STR("Terminating"));
+    report(&r, INPUT_POD_EXITED, 11, 1, 143, STR("Stopped"));
+    report(&r, INPUT_POD_EXITED, 13, 1, 143, STR("Stopped"));
+    EXPECT_STR(workload_phase(find(&r, 1)), STR("Failed"));
+    EXPECT_I64(held_gpus(&r, STR("a"), false), 0);
+    rig_done(&r);
+}
+
+TEST(a_gang_below_its_minimum_is_stale)
+{
+    struct rig r;
+    rig_usual(&r);
+    submit(&r, 1, STR("gang"), 2);
+    bind(&r, 1, 2, STR("n1"), 0);
+    EXPECT_I64(find(&r, 1)->stale_since_ms, TIME_NEVER);
+    r.now_ms = 5000;
+    report(&r, INPUT_POD_EXITED, 11, 1, 1, STR("Error"));
+    EXPECT_I64(find(&r, 1)->stale_since_ms, 5000);
+    EXPECT_I64(find(&r, 1)->pending_since_ms, 5000);
+    EXPECT_STR(workload_phase(find(&r, 1)), STR("Initializing"));
+    r.now_ms = 9000;
+    bind(&r, 1, 1, STR("n1"), 0);
+    EXPECT_I64(find(&r, 1)->stale_since_ms, TIME_NEVER);
+    EXPECT_I64(find(&r, 1)->pending_ms, 4000);
+    rig_done(&r);
+}
+
+TEST(suspend_resume_delete)
+{
+    struct rig r;
+    rig_usual(&r);
+    submit(&r, 1, STR("train"), 1);
+    bind(&r, 1, 1, STR("n1"), 0);
+    EXPECT_STATUS(life(&r, INPUT_SUSPEND, 1), STATUS_OK);
+    EXPECT_I64(r.effects.count, 1);
+    EXPECT_STR(workload_phase(find(&r, 1)), STR("Stopping"));
+    EXPECT_STATUS(life(&r, INPUT_SUSPEND, 1), STATUS_OK); /* again */
+    EXPECT_I64(r.effects.count, 0);
+    report(&r, INPUT_POD_EXITED, 11, 1, 143, STR("Stopped"));
+    EXPECT_STR(workload_phase(find(&r, 1)), STR("Stopped"));
+    bind(&r, 1, 1, STR("n1"), 0); /* a stopped one is not started */
+    EXPECT_I64(r.effects.count, 0);
+    EXPECT_STATUS(life(&r, INPUT_RESUME, 1), STATUS_OK);
+    EXPECT_STR(workload_phase(find(&r, 1)), STR("Pending"));
+    bind(&r, 1, 1, STR("n1"), 0);
+    EXPECT_I64(find(&r, 1)->pods[0].attempt, 2);
+    life(&r, INPUT_SUSPEND, 1); /* resumed before it has stopped */
+    life(&r, INPUT_RESUME, 1);
+    report(&r, INPUT_POD_EXITED, 11, 2, 143, STR("Stopped"));
+    EXPECT_STR(workload_phase(find(&r, 1)), STR("Pending"));
+    bind(&r, 1, 1, STR("n1"), 0);
+    EXPECT_STATUS(life(&r, INPUT_DELETE, 1), STATUS_OK);
+    EXPECT_STATUS(life(&r, INPUT_DELETE, 1), STATUS_OK);
+    EXPECT_STATUS(life(&r, INPUT_RESUME, 1), STATUS_UNKNOWN);
+    tick(&r);
+    EXPECT_STR(workload_phase(find(&r, 1)), STR("Deleting")); /* holds its device yet */
+    report(&r, INPUT_POD_EXITED, 11, 3, 143, STR("Stopped"));
+    tick(&r);
+    EXPECT(engine_find(r.e, id_of(1)) == NULL);
+    EXPECT_STATUS(life(&r, INPUT_DELETE, 1), STATUS_UNKNOWN);
+    rig_done(&r);
+}
+
+TEST(done_before_the_stop_reached_it)
+{
+    struct rig r;
+    rig_usual(&r);
+    submit(&r, 1, STR("train"), 1);
+    bind(&r, 1, 1, STR("n1"), 0);
+    life(&r, INPUT_SUSPEND, 1);
+    report(&r, INPUT_POD_EXITED, 11, 1, 0, STR("Completed"));
+    EXPECT_STR(workload_phase(find(&r, 1)), STR("Completed"));
+    rig_done(&r);
+}
+
+TEST(eviction)
+{
+    struct rig r;
+    rig_usual(&r);
+    submit(&r, 1, STR("train"), 1);
+    bind(&r, 1, 1, STR("n1"), 0);
+    report(&r, INPUT_POD_STARTED, 11, 1, 0, STR(""));
+    struct evict ev = {
+        .pod = id_of(11),
+        .why = {.code = REASON_EVICTED_RECLAIM, .other = id_of(2), .other_name = STR("owner")}
+    };
+    struct claim kept = {.workload = id_of(1), .node = STR("n1"), .since_ms = 3};
+    struct input in = {.kind = INPUT_TICK};
+    in.tick = (struct tick){.evicts = &ev, .evicts_count = 1, .claims = &kept, .claims_count = 1};
+    say(&r, in);
+    EXPECT_I64(r.effects.count, 1);
+    const struct workload *w = find(&r, 1);
+    EXPECT_I64(w->events[w->events_count - 1].kind, EVENT_EVICTED);
+    EXPECT_STR(w->events[w->events_count - 1].why.other_name, STR("owner"));
+    EXPECT_I64(engine_state(r.e)->claims_count, 1);
+    say(&r, in); /* it is going already */
+    EXPECT_I64(r.effects.count, 0);
+    report(&r, INPUT_POD_EXITED, 11, 1, 143, STR("Stopped"));
+    EXPECT_I64(phase(&r, 1, 0), POD_PENDING);
+    EXPECT_I64(find(&r, 1)->pods[0].failures, 0);
+    tick(&r);
+    EXPECT_I64(engine_state(r.e)->claims_count, 0);
+    rig_done(&r);
+}
+
+/* ---- nodes ---- */
+
+TEST(a_lost_node_gives_its_pods_back)
+{
+    struct rig r;
+    rig_usual(&r);
+    submit(&r, 1, STR("one"), 1);
+    submit(&r, 2, STR("two"), 1);
+    submit(&r, 3, STR("three"), 1);
+    bind(&r, 1, 1, STR("n1"), 0);
+    bind(&r, 2, 1, STR("n1"), 1);
+    bind(&r, 3, 1, STR("n1"), 2);
+    life(&r, INPUT_DELETE, 2);
+    life(&r, INPUT_SUSPEND, 3);
+    say(&r, (struct input){.kind = INPUT_NODE_LOST, .node_name = STR("n1")});
+    EXPECT_I64(phase(&r, 1, 0), POD_PENDING);
+    EXPECT_STR(find(&r, 1)->pods[0].end_reason, STR("NodeLost"));
+    EXPECT_I64(find(&r, 1)->pods[0].failures, 0);
+    EXPECT(workload_is_terminal(find(&r, 2)));
+    EXPECT_STR(workload_phase(find(&r, 3)), STR("Stopped"));
+    EXPECT_I64(held_gpus(&r, STR("d"), true), 0);
+    bind(&r, 1, 1, STR("n1"), 0); /* not on a lost node */
+    EXPECT_I64(phase(&r, 1, 0), POD_PENDING);
+    see_node(&r, STR("n1"), 4, true);
+    bind(&r, 1, 1, STR("n1"), 0);
+    EXPECT_I64(phase(&r, 1, 0), POD_BINDING);
+    say(&r, (struct input){.kind = INPUT_NODE_LOST, .node_name = STR("nowhere")});
+    rig_done(&r);
+}
+
+TEST(a_sick_device_is_left)
+{
+    struct rig r;
+    rig_usual(&r);
+    submit(&r, 1, STR("one"), 1);
+    submit(&r, 2, STR("two"), 1);
+    bind(&r, 1, 1, STR("n1"), 0);
+    bind(&r, 2, 1, STR("n1"), 1);
+    see_node(&r, STR("n1"), 4, false); /* device 0 */
+    EXPECT_I64(r.effects.count, 1);
+    EXPECT_I64(phase(&r, 1, 0), POD_RELEASING);
+    EXPECT_I64(phase(&r, 2, 0), POD_BINDING);
+    report(&r, INPUT_POD_EXITED, 11, 1, 137, STR("Stopped"));
+    EXPECT_I64(phase(&r, 1, 0), POD_PENDING);
+    see_node(&r, STR("n1"), 1, true); /* device 1 is gone */
+    EXPECT_I64(phase(&r, 2, 0), POD_RELEASING);
+    see_node(&r, STR("n1"), 4, true); /* and back, while the pod goes */
+    report(&r, INPUT_POD_EXITED, 21, 1, 137, STR("Stopped"));
+    EXPECT_I64(held_gpus(&r, STR("d"), true), 0);
+    rig_done(&r);
+}
+
+TEST(nodes_are_kept_in_order_and_checked)
+{
+    struct rig r;
+    rig_usual(&r);
+    see_node(&r, STR("n3"), 1, true);
+    see_node(&r, STR("a0"), 1, true);
+    see_node(&r, STR("n2"), 1, true);
+    static const struct str want[] = {STRS("a0"), STRS("n1"), STRS("n2"), STRS("n3")};
+    REQUIRE(engine_state(r.e)->nodes_count == COUNT_OF(want));
+    for (uint32_t i = 0; i < COUNT_OF(want); i++) {
+        EXPECT_STR(engine_state(r.e)->nodes[i].name, want[i]);
+    }
+    struct input bad = {.kind = INPUT_NODE_SEEN};
+    EXPECT_STATUS(say(&r, bad), STATUS_INVALID); /* no name */
+    bad.node = (struct node){.name = STR("x"), .cpu_milli = -1};
+    EXPECT_STATUS(say(&r, bad), STATUS_INVALID);
+    EXPECT_I64(engine_state(r.e)->nodes_count, COUNT_OF(want));
+    rig_done(&r);
+}
+
+TEST(nothing_is_given_out_twice)
+{
+    struct rig r;
+    rig_usual(&r);
+    submit(&r, 1, STR("one"), 1);
+    submit(&r, 2, STR("two"), 1);
+    bind(&r, 1, 1, STR("n1"), 0);
+    bind(&r, 2, 1, STR("n1"), 0);
+    EXPECT_I64(phase(&r, 2, 0), POD_PENDING);
+    life(&r, INPUT_SUSPEND, 1);
+    bind(&r, 2, 1, STR("n1"), 0); /* held until it is gone */
+    EXPECT_I64(phase(&r, 2, 0), POD_PENDING);
+    bind(&r, 2, 1, STR("n1"), 7); /* no such device */
+    bind(&r, 2, 1, STR("n9"), 0); /* no such node */
+    EXPECT_I64(phase(&r, 2, 0), POD_PENDING);
+    rig_done(&r);
+}
+
+/* ---- storage ---- */
+
+static void expect_same(struct rig *r)
+{
+    struct buf bytes;
+    struct err err;
+    buf_init(&bytes, 1 << 28);
+    engine_checkpoint(r->e, &bytes);
+    struct engine *again = engine_new();
+    REQUIRE_OK(engine_restore(again, buf_view(&bytes), &err), &err);
+    EXPECT_STR(record_diff(&record_state, engine_state(r->e), engine_state(again), &r->arena),
+               STR(""));
+    EXPECT(engine_hash(r->e) == engine_hash(again));
+    EXPECT(engine_hash(r->e) == hash_bytes(bytes.ptr, bytes.len, 0));
+    struct effects one = {.arena = &r->arena}, two = {.arena = &r->arena};
+    engine_outstanding(r->e, &one);
+    engine_outstanding(again, &two);
+    REQUIRE(one.count == two.count);
+    for (uint32_t i = 0; i < one.count; i++) {
+        EXPECT(one.items[i].kind == two.items[i].kind);
+        EXPECT(uuid_eq(one.items[i].pod, two.items[i].pod));
+    }
+    EXPECT_STR(engine_invariants(again, &r->arena), STR(""));
+    engine_free(again);
+    buf_done(&bytes);
+}
+
+TEST(outstanding_effects_survive_a_restart)
+{
+    struct rig r;
+    rig_usual(&r);
+    submit(&r, 1, STR("one"), 1);
+    submit(&r, 2, STR("two"), 1);
+    submit(&r, 3, STR("three"), 1);
+    bind(&r, 1, 1, STR("n1"), 0);
+    bind(&r, 2, 1, STR("n1"), 1);
+    bind(&r, 3, 1, STR("n1"), 2);
+    report(&r, INPUT_POD_STARTED, 31, 1, 0, STR(""));
+    life(&r, INPUT_SUSPEND, 2);
+    struct effects fx = {.arena = &r.arena};
+    engine_outstanding(r.e, &fx);
+    REQUIRE(fx.count == 2);
+    EXPECT_I64(fx.items[0].kind, EFFECT_START);
+    EXPECT_I64(fx.items[1].kind, EFFECT_STOP);
+    expect_same(&r);
+    rig_done(&r);
+}
+
+TEST(compaction_keeps_everything)
+{
+    struct rig r;
+    struct submit_text t;
+    rig_usual(&r);
+    struct input in = submit_of(&t, 1, STR("train"), 1);
+    in.submit.spec.backoff_limit = BACKOFF_LIMIT_MAX;
+    say(&r, in);
+    for (uint32_t i = 0; i < 900; i++) {
+        r.now_ms += 300000;
+        bind(&r, 1, 1, STR("n1"), i % 4);
+        see_node(&r, STR("n2"), 1 + i % 8, true); /* rewritten each time: garbage */
+        report(&r, INPUT_POD_EXITED, 11, i + 1, 1, STR("Error"));
+        if (i % 100 == 0) {
+            expect_same(&r);
+        }
+    }
+    EXPECT_I64(find(&r, 1)->pods[0].attempt, 900);
+    EXPECT(find(&r, 1)->events_count <= EVENTS_MAX);
+    expect_same(&r);
+    rig_done(&r);
+}
+
+/* Damaged checkpoints are refused, or are states that can be worked with; never a crash. */
+TEST(damaged_checkpoint)
+{
+    struct rig r;
+    rig_usual(&r);
+    submit(&r, 1, STR("one"), 2);
+    bind(&r, 1, 2, STR("n1"), 0);
+    struct buf bytes;
+    buf_init(&bytes, 1 << 20);
+    engine_checkpoint(r.e, &bytes);
+    struct prng p;
+    prng_init(&p, test_seed());
+    uint32_t refused = 0;
+    for (uint32_t i = 0; i < 1500; i++) {
+        struct engine *e = engine_new();
+        uint32_t at = prng_below(&p, (uint32_t)bytes.len);
+        char old = bytes.ptr[at];
+        bytes.ptr[at] = (char)(unsigned char)prng_below(&p, 256);
+        struct err err;
+        if (engine_restore(e, buf_view(&bytes), &err) == STATUS_OK) {
+            struct effects fx = {.arena = &r.arena};
+            engine_outstanding(e, &fx);
+            (void)engine_hash(e);
+        } else {
+            refused++;
+            EXPECT_I64(engine_state(e)->plan_revision, 1); /* as it was */
+        }
+        bytes.ptr[at] = old;
+        engine_free(e);
+    }
+    EXPECT(refused > 100);
+    buf_done(&bytes);
+    rig_done(&r);
+}
+
+/* ---- what readers ask ---- */
+
+TEST(place_in_the_queue)
+{
+    struct rig r;
+    struct submit_text t;
+    rig_usual(&r);
+    submit(&r, 1, STR("one"), 1);
+    submit(&r, 2, STR("two"), 1);
+    struct input in = submit_of(&t, 3, STR("urgent"), 1);
+    in.submit.spec.priority = 90;
+    say(&r, in);
+    EXPECT_I64(engine_place(r.e, find(&r, 1)), 1);
+    EXPECT_I64(engine_place(r.e, find(&r, 2)), 2);
+    EXPECT_I64(engine_place(r.e, find(&r, 3)), 0);
+    EXPECT_STR(engine_pool_of(r.e, &engine_state(r.e)->nodes[0]), STR("default"));
+    EXPECT_I64(engine_held(r.e, STR("nowhere"), STR("a"), false).gpu_share, 0);
+    EXPECT_I64(engine_held(r.e, STR(""), STR("nobody"), false).gpu_share, 0);
+    rig_done(&r);
+}
+
+TEST_MAIN()

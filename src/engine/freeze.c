@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+// freeze: the part of the state that concerns one pool, as a snapshot for the scheduler. A pod that
+// holds a place belongs to the pool its node is in; one that waits, to the pool its workload is
+// tried in now. Tags lead back: of a node its row, of a device its place on the node, of a
+// workload its row, of a task the pod's place in the workload, of a queue its place in the plan
+// (departments after the projects).
+#include "base/check.h"
+#include "engine/machine.h"
+#include "model/snapshot.h"
+
+struct freezer {
+    const struct engine *e;
+    uint32_t pool;
+    struct arena *arena;
+    struct snapshot *s;
+    uint32_t *queue_of_project;    /* [projects_count] */
+    uint32_t *queue_of_department; /* [departments_count] */
+    uint32_t *node_of;             /* [nodes_count]: row in the snapshot, IX_NONE: another pool's */
+    uint32_t *workload_of;         /* [workloads_count]: the same */
+};
+
+// A name whose order is that of the numbers.
+static struct str number_name(struct arena *a, uint32_t n)
+{
+    enum { DIGITS = 10 };
+    char *text = arena_alloc(a, DIGITS);
+    for (uint32_t i = DIGITS; i > 0; i--) {
+        text[i - 1] = (char)('0' + (char)(n % 10));
+        n /= 10;
+    }
+    return (struct str){text, DIGITS};
+}
+
+static uint32_t *filled(struct arena *a, uint32_t count)
+{
+    uint32_t *ix = ARENA_ARRAY(a, uint32_t, count);
+    for (uint32_t i = 0; i < count; i++) {
+        ix[i] = IX_NONE;
+    }
+    return ix;
+}
+
+/* ---- configuration and nodes ---- */
+
+static void freeze_config(struct freezer *f)
+{
+    const struct pool *pool = &f->e->s.plan.pools[f->pool];
+    struct snap_config *c = &f->s->config;
+    c->gpu_placement = pool->gpu_placement;
+    c->cpu_placement = pool->cpu_placement;
+    c->reclaim_min_runtime_ms = pool->reclaim_min_runtime_ms;
+    c->preempt_min_runtime_ms = pool->preempt_min_runtime_ms;
+}
+
+static void freeze_node(struct freezer *f, uint32_t row)
+{
+    const struct node *n = &f->e->s.nodes[row];
+    struct snap_node *sn = ARRAY_PUSH(f->arena, &f->s->nodes);
+    uint32_t ix = f->s->nodes.count - 1;
+    f->node_of[row] = ix;
+    *sn = (struct snap_node){
+        .name = n->name,
+        .tag = row,
+        .device_first = f->s->devices.count,
+        .device_count = n->devices_count,
+        .cpu_milli = n->cpu_milli,
+        .memory_bytes = n->memory_bytes,
+        .pods = n->pods_max,
+        .ready = n->ready,
+        .schedulable = true,
+    };
+    for (uint32_t d = 0; d < n->devices_count; d++) {
+        *ARRAY_PUSH(f->arena, &f->s->devices) = (struct snap_device){
+            .node = {ix},
+            .tag = d,
+            .ordinal = d,
+            .memory_bytes = n->devices[d].memory_bytes,
+            .healthy = n->devices[d].healthy,
+        };
+    }
+}
+
+/* ---- queues ---- */
+
+static int64_t duration(int64_t ms)
+{
+    return ms < 0 ? DURATION_UNSET : ms;
+}
+
+static int64_t limit_of(int64_t quota, int64_t most, bool over_quota)
+{
+    return !over_quota && amount_le(quota, most) ? quota : most;
+}
+
+static void freeze_queue(struct freezer *f, uint32_t tag, struct str name, uint32_t id,
+                         uint32_t parent, const struct quota *quotas, uint32_t count)
+{
+    struct quota q = plan_quota(quotas, count, f->e->s.plan.pools[f->pool].name);
+    *ARRAY_PUSH(f->arena, &f->s->queues) = (struct snap_queue){
+        .name = name,
+        .tag = tag,
+        .parent = {parent},
+        .quota = {{q.gpu_share, q.cpu_milli, q.memory_bytes}},
+        .limit = {{limit_of(q.gpu_share, q.gpu_max_share, q.over_quota),
+                   limit_of(q.cpu_milli, q.cpu_max_milli, q.over_quota),
+                   limit_of(q.memory_bytes, q.memory_max_bytes, q.over_quota)}},
+        .weight_milli = {{q.weight_milli, q.weight_milli, q.weight_milli}},
+        .priority = q.rank,
+        .created_seq = id,
+        .reclaim_min_runtime_ms = duration(q.reclaim_min_runtime_ms),
+        .preempt_min_runtime_ms = duration(q.preempt_min_runtime_ms),
+    };
+}
+
+static void freeze_queues(struct freezer *f)
+{
+    const struct plan *p = &f->e->s.plan;
+    for (uint32_t i = 0; i < p->departments_count; i++) {
+        f->queue_of_department[i] = i;
+    }
+    for (uint32_t i = 0; i < p->departments_count; i++) {
+        const struct department *d = &p->departments[i];
+        freeze_queue(f, p->projects_count + i, d->name, d->id, f->e->t.department_parent[i],
+                     d->quotas, d->quotas_count);
+    }
+    for (uint32_t i = 0; i < p->projects_count; i++) {
+        const struct project *j = &p->projects[i];
+        f->queue_of_project[i] = f->s->queues.count;
+        freeze_queue(f, i, j->name, j->id, f->e->t.project_department[i], j->quotas,
+                     j->quotas_count);
+    }
+}
+
+/* ---- workloads and pods ---- */
+
+static enum task_state task_state(const struct pod *p, int64_t now_ms)
+{
+    switch (p->phase) {
+    case POD_PENDING:
+        return p->retry_at_ms > now_ms ? TASK_GATED : TASK_PENDING;
+    case POD_BINDING:
+        return TASK_BINDING;
+    case POD_RUNNING:
+        return TASK_RUNNING;
+    case POD_RELEASING:
+        return TASK_RELEASING;
+    case POD_SUCCEEDED:
+        return TASK_SUCCEEDED;
+    case POD_FAILED:
+        return TASK_FAILED;
+    }
+    return TASK_FAILED;
+}
+
+static struct snap_shape shape_of(const struct pod_spec *p)
+{
+    struct snap_shape s = {
+        .device_count = (uint32_t)p->gpu_devices,
+        .cpu_milli = p->cpu_milli,
+        .memory_bytes = p->memory_bytes,
+        .selected_set = IX_NONE,
+        .tolerated_set = IX_NONE,
+    };
+    if (p->gpu_devices == 0) {
+        s.gpu = GPU_NONE;
+    } else if (p->gpu_memory_bytes > 0) {
+        s.gpu = GPU_MEMORY;
+        s.device_memory_bytes = p->gpu_memory_bytes;
+    } else if (p->gpu_portion_share > 0 && p->gpu_portion_share < DEVICE_SHARE) {
+        s.gpu = GPU_SHARE;
+        s.share = p->gpu_portion_share;
+    } else {
+        s.gpu = GPU_WHOLE;
+    }
+    return s;
+}
+
+static void freeze_holds(struct freezer *f, const struct workload *w, uint32_t node,
+                         const struct held_device *devices, uint32_t count)
+{
+    const struct node *n = &f->e->s.nodes[node];
+    uint32_t first = f->s->nodes.items[f->node_of[node]].device_first;
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t d = 0; d < n->devices_count; d++) {
+            if (str_eq(n->devices[d].uuid, devices[i].uuid)) {
+                *ARRAY_PUSH(f->arena, &f->s->holds) = (struct snap_hold){
+                    .device = {first + d},
+                    .share = devices[i].share,
+                    .bytes = w->spec.pod.gpu_memory_bytes,
+                };
+            }
+        }
+    }
+}
+
+// Whether pod is part of this pool's snapshot; *node is where it holds its place.
+static bool pod_is_here(const struct freezer *f, const struct workload *w, const struct pod *p,
+                        bool tried_here, uint32_t *node)
+{
+    *node = IX_NONE;
+    if (pod_holds(p)) {
+        *node = tables_node(&f->e->s, p->node);
+        return f->node_of[*node] != IX_NONE;
+    }
+    return tried_here && (p->phase != POD_PENDING || w->desired == WANT_RUN);
+}
+
+static void freeze_task(struct freezer *f, uint32_t workload, uint32_t pod, uint32_t shape,
+                        const struct workload *w, uint32_t node)
+{
+    const struct pod *p = &w->pods[pod];
+    uint32_t first = f->s->holds.count;
+    if (node != IX_NONE) {
+        freeze_holds(f, w, node, p->devices, p->devices_count);
+    }
+    *ARRAY_PUSH(f->arena, &f->s->tasks) = (struct snap_task){
+        .name = number_name(f->arena, pod),
+        .tag = pod,
+        .workload = {workload},
+        .group = {IX_NONE},
+        .shape = {shape},
+        .state = task_state(p, f->s->config.now_ms),
+        .order_rank = pod,
+        .created_ms = w->created_ms,
+        .node = {node == IX_NONE ? IX_NONE : f->node_of[node]},
+        .hold_first = first,
+        .hold_count = f->s->holds.count - first,
+        .nominated_node = IX_NONE,
+    };
+}
+
+static void freeze_row(struct freezer *f, uint32_t row, uint32_t needed)
+{
+    const struct workload *w = &f->e->s.workloads[row];
+    uint32_t project = f->e->t.workload_rows[row].project;
+    struct snap_workload *sw = ARRAY_PUSH(f->arena, &f->s->workloads);
+    uint32_t ix = f->s->workloads.count - 1;
+    f->workload_of[row] = ix;
+    *sw = (struct snap_workload){
+        .name = number_name(f->arena, row), // who came first in one millisecond is first
+        .tag = row,
+        .queue = {project == IX_NONE ? IX_NONE : f->queue_of_project[project]},
+        .priority = w->spec.priority,
+        .preemptible = w->spec.preemptibility == PREEMPTIBLE,
+        .created_ms = w->created_ms,
+        .last_start_ms = w->last_start_ms,
+        .last_evicted_ms = w->last_evict_ms,
+        .stale_since_ms = w->stale_since_ms,
+        .stale_grace_ms = STALE_GRACE_MS,
+    };
+    *ARRAY_PUSH(f->arena, &f->s->groups) = (struct snap_group){
+        .name = STR("default"),
+        .workload = {ix},
+        .parent = {IX_NONE},
+        .is_pod_set = true,
+        .min = needed,
+        .topology = {IX_NONE},
+        .required_level = IX_NONE,
+        .preferred_level = IX_NONE,
+    };
+}
+
+static void freeze_workload(struct freezer *f, uint32_t row)
+{
+    const struct workload *w = &f->e->s.workloads[row];
+    struct str pool = f->e->s.plan.pools[f->pool].name;
+    bool tried_here = str_eq(w->spec.pools[w->pool_ix].value, pool);
+    int64_t needed = w->spec.pods_min;
+    uint32_t node;
+    bool any = false;
+    for (uint32_t i = 0; i < w->pods_count; i++) {
+        const struct pod *p = &w->pods[i];
+        bool here = pod_is_here(f, w, p, tried_here, &node);
+        bool waits = here && p->phase == POD_PENDING;
+        any = any || waits || (here && node != IX_NONE);
+        // Members that are done, or hold places in another pool, are not asked for here.
+        bool elsewhere = !here && (p->phase == POD_BINDING || p->phase == POD_RUNNING);
+        needed -= p->phase == POD_SUCCEEDED || elsewhere;
+    }
+    if (!any) {
+        return;
+    }
+    uint32_t shape = f->s->shapes.count;
+    *ARRAY_PUSH(f->arena, &f->s->shapes) = shape_of(&w->spec.pod);
+    freeze_row(f, row, needed > 0 ? (uint32_t)needed : 0);
+    for (uint32_t i = 0; i < w->pods_count; i++) {
+        if (pod_is_here(f, w, &w->pods[i], tried_here, &node)) {
+            freeze_task(f, f->workload_of[row], i, shape, w, node);
+        }
+    }
+}
+
+/* ---- claims ---- */
+
+static uint32_t find_task(const struct freezer *f, uint32_t row, const struct uuid *pod)
+{
+    uint32_t at;
+    if (!map_get(&f->e->t.pods, uuid_bytes(pod), &at) || f->e->t.pod_rows[at].workload != row) {
+        return IX_NONE;
+    }
+    for (uint32_t i = f->s->tasks.count; i > 0; i--) {
+        const struct snap_task *t = &f->s->tasks.items[i - 1];
+        if (t->workload.ix == f->workload_of[row] && t->tag == f->e->t.pod_rows[at].pod) {
+            return i - 1;
+        }
+    }
+    return IX_NONE;
+}
+
+static void freeze_claim(struct freezer *f, const struct claim *c)
+{
+    uint32_t row;
+    uint32_t node = tables_node(&f->e->s, c->node);
+    if (node == IX_NONE || f->node_of[node] == IX_NONE ||
+        !map_get(&f->e->t.workloads, uuid_bytes(&c->workload), &row) ||
+        f->workload_of[row] == IX_NONE) {
+        return;
+    }
+    uint32_t first = f->s->holds.count;
+    freeze_holds(f, &f->e->s.workloads[row], node, c->devices, c->devices_count);
+    *ARRAY_PUSH(f->arena, &f->s->claims) = (struct snap_claim){
+        .workload = {f->workload_of[row]},
+        .task = {find_task(f, row, &c->pod)},
+        .node = {f->node_of[node]},
+        .hold_first = first,
+        .hold_count = f->s->holds.count - first,
+        .since_ms = c->since_ms,
+    };
+}
+
+void freeze_pool(const struct engine *e, uint32_t pool, int64_t now_ms, struct arena *arena,
+                 struct snapshot *out)
+{
+    const struct state *s = &e->s;
+    struct freezer f = {
+        .e = e,
+        .pool = pool,
+        .arena = arena,
+        .s = out,
+        .queue_of_project = filled(arena, s->plan.projects_count),
+        .queue_of_department = filled(arena, s->plan.departments_count),
+        .node_of = filled(arena, s->nodes_count),
+        .workload_of = filled(arena, s->workloads_count),
+    };
+    snapshot_init(out, now_ms);
+    freeze_config(&f);
+    for (uint32_t i = 0; i < s->nodes_count; i++) {
+        if (e->t.node_rows[i].pool == pool) {
+            freeze_node(&f, i);
+        }
+    }
+    freeze_queues(&f);
+    for (uint32_t i = 0; i < s->workloads_count; i++) {
+        if (s->workloads[i].end_ms == TIME_NEVER) {
+            freeze_workload(&f, i);
+        }
+    }
+    for (uint32_t i = 0; i < s->claims_count; i++) {
+        freeze_claim(&f, &s->claims[i]);
+    }
+    snapshot_canonicalise(out, arena);
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// machine: what the files of this folder share: the engine's memory, its indexes and books.
+// Outside of engine/ only engine.h is included.
+#pragma once
+
+#include "base/array.h"
+#include "base/map.h"
+#include "engine/engine.h"
+#include "model/ids.h"
+#include "model/resources.h"
+
+/* ---- indexes: derived from the state, rebuilt by tables_build ---- */
+
+struct pod_row {
+    uint32_t workload, pod; /* state.workloads[workload].pods[pod] */
+};
+struct workload_row {
+    uint32_t events_cap; /* room in workload.events */
+    uint32_t project;    /* index in plan.projects, IX_NONE: it is gone */
+    uint32_t first_pod;  /* its pods are pod_rows[first_pod + i] */
+};
+struct node_row {
+    uint32_t pool; /* index in plan.pools */
+    uint32_t pods; /* that hold a place on it */
+    int64_t cpu_milli, memory_bytes;
+    int64_t *device_share; /* [devices_count]: how much of each is held */
+};
+struct tables {
+    struct arena arena;
+    struct map workloads; /* id -> row */
+    struct map pods;      /* id -> index in pod_rows */
+    struct map names;     /* "project/name" -> row of the newest of that name */
+    struct map answers;   /* author and key -> row */
+    struct pod_row *pod_rows;
+    struct workload_row *workload_rows;
+    struct node_row *node_rows; /* [nodes_count] */
+    uint32_t pod_rows_count, pod_rows_cap, workload_rows_cap;
+    uint32_t *project_department; /* [projects_count] */
+    uint32_t *department_parent;  /* [departments_count], IX_NONE: a top one */
+    /* books: [pool * projects_count + project], [pool * departments_count + department] */
+    struct held *project_held, *department_held;
+};
+
+struct engine {
+    struct arena arenas[2]; /* the state lives in arenas[live]; the other one is for compaction */
+    uint32_t live;
+    size_t compact_at_bytes;
+    struct state s;
+    uint32_t workloads_cap, answers_cap;
+    struct tables t;
+    struct arena scratch; /* reset at the start of every public call that uses it */
+    struct engine *self;  /* lets const calls reach the scratch memory */
+    struct arena own;     /* holds this struct */
+};
+
+/* One input being applied. */
+struct step {
+    struct engine *e;
+    const struct input *in;
+    struct effects *effects;
+    int64_t now_ms;
+};
+
+enum {
+    BACKOFF_FIRST_MS = 10 * 1000,
+    BACKOFF_MAX_MS = 300 * 1000,
+    STALE_GRACE_MS = 60 * 1000,
+    POOL_RETRY_MS = 60 * 1000,
+    GRACE_DEFAULT_MS = 30 * 1000,
+};
+#define DEFAULT_NAME           STR("default") /* of the pool and the department that are always there */
+#define AUTO_DELETE_DEFAULT_MS (INT64_C(30) * 24 * 3600 * 1000)
+
+struct arena *engine_memory(struct engine *e); /* where the state lives */
+
+/* tables.c */
+void tables_build(struct engine *e); /* all of it, from the state; O(state) */
+void tables_add_workload(struct engine *e, uint32_t row);
+void tables_add_answer(struct engine *e, uint32_t row);
+uint32_t tables_pool(const struct plan *p, struct str name);       /* IX_NONE: unknown */
+uint32_t tables_department(const struct plan *p, struct str name); /* the same */
+uint32_t tables_project(const struct plan *p, struct str name);
+uint32_t tables_node(const struct state *s, struct str name);
+uint32_t tables_pool_of(const struct plan *p, const struct node *n);
+bool tables_find_answer(const struct engine *e, struct str author, struct str key, uint32_t *row);
+/* Parents of departments; false when a name is unknown or the tree is too deep or has a cycle. */
+bool tables_departments(const struct plan *p, uint32_t *parent);
+
+/* sound.c: STATUS_CORRUPT when a decoded state holds what no engine would have written, down to
+ * the references that tables and books rely on. */
+enum status state_sound(const struct state *s, struct arena *scratch, struct err *err);
+bool plan_sorted(const struct plan *p); /* names there, once, in order */
+bool node_sound(const struct node *n);
+bool plan_sound(const struct plan *p, struct arena *scratch);
+
+/* ledger.c: what is held where */
+bool pod_holds(const struct pod *p); /* binding, running or releasing */
+struct held pod_amounts(const struct workload *w, const struct pod *p);
+void held_add(struct held *into, const struct held *what, bool subtract);
+void ledger_build(struct engine *e);
+void ledger_move(struct engine *e, uint32_t row, const struct pod *p, bool gone);
+
+/* pods.c: the life of pods and workloads */
+struct event *workload_event(struct step *st, uint32_t row, enum event_kind kind);
+void pod_bind(struct step *st, uint32_t row, uint32_t pod, struct str node,
+              const struct held_device *devices, uint32_t devices_count);
+void pod_started(struct step *st, uint32_t row, uint32_t pod);
+void pod_stop(struct step *st, uint32_t row, uint32_t pod, bool move);
+enum pod_end { POD_END_EXIT, POD_END_START_FAILED, POD_END_NODE_LOST };
+void pod_end(struct step *st, uint32_t row, uint32_t pod, enum pod_end how, int64_t exit_code,
+             struct str reason, int64_t at_ms);
+/* workload_settle brings what follows from the pods up to date: failure of the whole, end, times,
+ * staleness, why. Called once after the transitions of an input. */
+void workload_settle(struct step *st, uint32_t row);
+int64_t
+workload_delete_at_ms(const struct workload *w); /* when it is removed; INT64_MAX: not yet known */
+
+/* inflight.c: effects */
+void effect_start(struct effects *fx, const struct workload *w, uint32_t pod);
+void effect_stop(struct effects *fx, const struct workload *w, const struct pod *p);
+void effect_stop_unknown(struct effects *fx, const struct pod_report *r);
+void effect_forget(struct effects *fx, const struct workload *w, uint32_t pod);
+
+/* One file per family of inputs. The check functions answer without changing anything (results in
+ * e->scratch); the apply functions cannot fail and are called only after the check said OK. */
+void submit_check(const struct engine *e, const struct input *in, struct workload_spec *resolved,
+                  struct outcome *out);
+void submit_apply(struct step *st, const struct workload_spec *resolved);
+void life_check(const struct engine *e, const struct input *in, struct outcome *out);
+void life_apply(struct step *st);
+void plan_apply_check(const struct engine *e, const struct input *in, struct plan *merged,
+                      struct outcome *out);
+void plan_apply_do(struct step *st, const struct plan *merged);
+void observe_apply(struct step *st);
+void tick_apply(struct step *st);
+
+/* freeze.c */
+struct snapshot;
+void freeze_pool(const struct engine *e, uint32_t pool, int64_t now_ms, struct arena *arena,
+                 struct snapshot *out);
+/* thaw.c: the decisions on the snapshot of one pool, appended to the tick under construction */
+struct decisions;
+struct tick_builder {
+    struct arena *arena;
+    ARRAY(struct bind) binds;
+    ARRAY(struct evict) evicts;
+    ARRAY(struct waiting) waiting;
+    ARRAY(struct claim) claims;
+};
+void thaw_pool(const struct engine *e, uint32_t pool, int64_t now_ms, const struct snapshot *snap,
+               const struct decisions *d, struct tick_builder *out);

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// observe: what a cluster adapter saw. Reports come late, twice and out of order; one that is not
+// about a pod's present attempt, or says what is known, changes nothing. A start that nobody wants
+// any more is answered with a stop, so that what a returning node still runs comes to an end.
+#include "base/check.h"
+#include "base/sort.h"
+#include "engine/machine.h"
+#include "model/ids.h"
+
+static void pod_report(struct step *st)
+{
+    const struct pod_report *r = &st->in->pod;
+    uint32_t at;
+    if (!map_get(&st->e->t.pods, uuid_bytes(&r->pod), &at)) {
+        if (st->in->kind == INPUT_POD_STARTED) {
+            effect_stop_unknown(st->effects, r);
+        }
+        return;
+    }
+    uint32_t row = st->e->t.pod_rows[at].workload;
+    uint32_t pod = st->e->t.pod_rows[at].pod;
+    const struct pod *p = &st->e->s.workloads[row].pods[pod];
+    if (!pod_holds(p) || p->attempt != r->attempt) {
+        if (st->in->kind == INPUT_POD_STARTED && r->attempt <= p->attempt) {
+            effect_stop_unknown(st->effects, r);
+        }
+        return;
+    }
+    if (st->in->kind == INPUT_POD_STARTED) {
+        pod_started(st, row, pod);
+    } else {
+        bool exited = st->in->kind == INPUT_POD_EXITED;
+        pod_end(st, row, pod, exited ? POD_END_EXIT : POD_END_START_FAILED,
+                exited ? r->exit_code : -1, r->reason, r->at_ms);
+    }
+    workload_settle(st, row);
+}
+
+static int device_order(const void *a, const void *b, void *ctx)
+{
+    (void)ctx;
+    return str_cmp(((const struct device *)a)->uuid, ((const struct device *)b)->uuid);
+}
+
+static bool node_has(const struct node *n, struct str uuid)
+{
+    for (uint32_t i = 0; i < n->devices_count; i++) {
+        if (n->devices[i].healthy && str_eq(n->devices[i].uuid, uuid)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool pod_lacks_device(const struct node *n, const struct pod *p)
+{
+    for (uint32_t i = 0; i < p->devices_count; i++) {
+        if (!node_has(n, p->devices[i].uuid)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Pods whose devices are gone or sick are moved elsewhere.
+static void stop_stranded(struct step *st, const struct node *n)
+{
+    for (uint32_t row = 0; row < st->e->s.workloads_count; row++) {
+        const struct workload *w = &st->e->s.workloads[row];
+        bool any = false;
+        for (uint32_t i = 0; i < w->pods_count; i++) {
+            const struct pod *p = &w->pods[i];
+            if ((p->phase == POD_BINDING || p->phase == POD_RUNNING) && str_eq(p->node, n->name) &&
+                pod_lacks_device(n, p)) {
+                struct event *ev = workload_event(st, row, EVENT_EVICTED);
+                ev->pod = p->id;
+                ev->node = p->node;
+                ev->text = STR("a device it runs on is gone or not healthy");
+                pod_stop(st, row, i, true);
+                any = true;
+            }
+        }
+        if (any) {
+            workload_settle(st, row);
+        }
+    }
+}
+
+// Where a node of that name is, or would be put.
+static uint32_t node_place(struct engine *e, struct str name)
+{
+    uint32_t at = tables_node(&e->s, name);
+    if (at != IX_NONE) {
+        return at;
+    }
+    struct state *s = &e->s;
+    struct node *nodes = ARENA_ARRAY(engine_memory(e), struct node, s->nodes_count + 1);
+    for (at = 0; at < s->nodes_count && str_cmp(s->nodes[at].name, name) < 0; at++) {
+        nodes[at] = s->nodes[at];
+    }
+    for (uint32_t i = at; i < s->nodes_count; i++) {
+        nodes[i + 1] = s->nodes[i];
+    }
+    nodes[at] = (struct node){.name = name};
+    s->nodes = nodes;
+    s->nodes_count++;
+    return at;
+}
+
+static void node_seen(struct step *st)
+{
+    struct engine *e = st->e;
+    struct node seen;
+    record_copy(&record_node, &st->in->node, &seen, &e->scratch);
+    sort_stable(seen.devices, seen.devices_count, sizeof(*seen.devices), device_order, NULL,
+                &e->scratch);
+    uint32_t at = node_place(e, seen.name);
+    struct node *n = &e->s.nodes[at];
+    seen.ready_since_ms = !seen.ready ? TIME_NEVER : n->ready ? n->ready_since_ms : st->now_ms;
+    seen.seen_ms = n->seen_ms;
+    if (record_eq(&record_node, &seen, n)) {
+        n->seen_ms = st->now_ms;
+        return;
+    }
+    seen.seen_ms = st->now_ms;
+    record_copy(&record_node, &seen, n, engine_memory(e));
+    tables_build(e); // pool and devices may be others
+    stop_stranded(st, n);
+}
+
+static void node_lost(struct step *st)
+{
+    struct state *s = &st->e->s;
+    uint32_t at = tables_node(s, st->in->node_name);
+    if (at == IX_NONE) {
+        return;
+    }
+    s->nodes[at].ready = false;
+    s->nodes[at].ready_since_ms = TIME_NEVER;
+    for (uint32_t row = 0; row < s->workloads_count; row++) {
+        const struct workload *w = &s->workloads[row];
+        bool any = false;
+        for (uint32_t i = 0; i < w->pods_count; i++) {
+            if (pod_holds(&w->pods[i]) && str_eq(w->pods[i].node, s->nodes[at].name)) {
+                pod_end(st, row, i, POD_END_NODE_LOST, -1, STR("NodeLost"), st->now_ms);
+                any = true;
+            }
+        }
+        if (any) {
+            workload_settle(st, row);
+        }
+    }
+}
+
+void observe_apply(struct step *st)
+{
+    switch (st->in->kind) {
+    case INPUT_NODE_SEEN:
+        node_seen(st);
+        return;
+    case INPUT_NODE_LOST:
+        node_lost(st);
+        return;
+    case INPUT_POD_STARTED:
+    case INPUT_POD_EXITED:
+    case INPUT_POD_FAILED:
+        pod_report(st);
+        return;
+    case INPUT_NONE:
+    case INPUT_PLAN_APPLY:
+    case INPUT_SUBMIT:
+    case INPUT_SUSPEND:
+    case INPUT_RESUME:
+    case INPUT_DELETE:
+    case INPUT_REFUSED:
+    case INPUT_TICK:
+    case INPUT_KIND_COUNT:
+        return;
+    }
+}

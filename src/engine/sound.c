@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// sound: what the engine relies on, checked where bytes or a plan come from outside: sorted names,
+// references that lead somewhere, values within their ranges. What follows from the rules (books,
+// R1 to R9) is in invariants.c.
+#include <string.h>
+
+#include "engine/machine.h"
+#include "model/ids.h"
+#include "model/limits.h"
+#include "model/units.h"
+
+/* ---- plan ---- */
+
+static bool sorted(const void *items, size_t size, uint32_t count, uint32_t len_max)
+{
+    struct str last = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        struct str name; // first in each of these structs
+        memcpy(&name, (const char *)items + size * i, sizeof(name));
+        if (name.len == 0 || name.len > len_max || (i > 0 && str_cmp(last, name) >= 0)) {
+            return false;
+        }
+        last = name;
+    }
+    return true;
+}
+
+static bool amount_ok(int64_t quota, int64_t most)
+{
+    return quota >= AMOUNT_UNLIMITED && quota <= QUEUE_AMOUNT_MAX && most >= AMOUNT_UNLIMITED &&
+           most <= QUEUE_AMOUNT_MAX;
+}
+
+static bool duration_ok(int64_t ms)
+{
+    return ms >= -1 && ms <= MIN_RUNTIME_MAX_MS;
+}
+
+static bool quotas_sound(const struct plan *p, const struct quota *quotas, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct quota *q = &quotas[i];
+        bool ok = q->gpu_share >= 0 && amount_ok(q->gpu_share, q->gpu_max_share) &&
+                  amount_ok(q->cpu_milli, q->cpu_max_milli) &&
+                  amount_ok(q->memory_bytes, q->memory_max_bytes) && q->weight_milli >= 0 &&
+                  q->weight_milli <= WEIGHT_MILLI_MAX && q->rank >= 0 && q->rank <= 1000 &&
+                  duration_ok(q->reclaim_min_runtime_ms) && duration_ok(q->preempt_min_runtime_ms);
+        if (!ok || tables_pool(p, q->pool) == IX_NONE) {
+            return false;
+        }
+    }
+    return sorted(quotas, sizeof(*quotas), count, NAME_LEN_MAX);
+}
+
+bool plan_sorted(const struct plan *p)
+{
+    return sorted(p->pools, sizeof(*p->pools), p->pools_count, NAME_LEN_MAX) &&
+           sorted(p->departments, sizeof(*p->departments), p->departments_count, NAME_LEN_MAX) &&
+           sorted(p->projects, sizeof(*p->projects), p->projects_count, NAME_LEN_MAX);
+}
+
+bool plan_sound(const struct plan *p, struct arena *scratch)
+{
+    if (!plan_sorted(p) || tables_pool(p, DEFAULT_NAME) == IX_NONE || p->pools_count > POOLS_MAX ||
+        p->departments_count >= QUEUES_MAX ||
+        p->projects_count >= QUEUES_MAX - p->departments_count) {
+        return false;
+    }
+    for (uint32_t i = 0; i < p->pools_count; i++) {
+        const struct pool *pool = &p->pools[i];
+        if (pool->gpu_placement > PLACEMENT_SPREAD || pool->cpu_placement > PLACEMENT_SPREAD ||
+            pool->reclaim_min_runtime_ms < 0 || !duration_ok(pool->reclaim_min_runtime_ms) ||
+            pool->preempt_min_runtime_ms < 0 || !duration_ok(pool->preempt_min_runtime_ms)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < p->departments_count; i++) {
+        if (!quotas_sound(p, p->departments[i].quotas, p->departments[i].quotas_count)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < p->projects_count; i++) {
+        const struct project *project = &p->projects[i];
+        bool ok = tables_department(p, project->department) != IX_NONE &&
+                  quotas_sound(p, project->quotas, project->quotas_count) &&
+                  project->default_preemptibility <= NON_PREEMPTIBLE &&
+                  project->default_priority >= 0 && project->default_priority <= 1000;
+        for (uint32_t k = 0; ok && k < project->default_pools_count; k++) {
+            ok = tables_pool(p, project->default_pools[k].value) != IX_NONE;
+        }
+        if (!ok) {
+            return false;
+        }
+    }
+    return tables_departments(p, ARENA_ARRAY(scratch, uint32_t, p->departments_count));
+}
+
+/* ---- nodes ---- */
+
+bool node_sound(const struct node *n)
+{
+    if (n->name.len == 0 || n->name.len > NODE_NAME_LEN_MAX || n->cpu_milli < 0 ||
+        n->cpu_milli > AMOUNT_MAX || n->memory_bytes < 0 || n->memory_bytes > AMOUNT_MAX ||
+        n->pods_max < 0 || n->pods_max > AMOUNT_MAX || n->devices_count > NODE_DEVICES_MAX) {
+        return false;
+    }
+    for (uint32_t i = 0; i < n->devices_count; i++) {
+        const struct device *d = &n->devices[i];
+        if (d->uuid.len == 0 || d->memory_bytes < 0 || d->memory_bytes > AMOUNT_MAX) {
+            return false;
+        }
+        for (uint32_t k = 0; k < i; k++) {
+            if (str_eq(d->uuid, n->devices[k].uuid)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* ---- state ---- */
+
+static bool pod_sound(const struct state *s, const struct pod *p)
+{
+    if (uuid_is_zero(p->id) || p->phase > POD_FAILED) {
+        return false;
+    }
+    for (uint32_t i = 0; i < p->devices_count; i++) {
+        if (p->devices[i].share <= 0 || p->devices[i].share > DEVICE_SHARE) {
+            return false;
+        }
+    }
+    return pod_holds(p) ? tables_node(s, p->node) != IX_NONE : p->devices_count == 0;
+}
+
+static bool workload_sound(const struct state *s, const struct workload *w)
+{
+    const struct workload_spec *spec = &w->spec;
+    bool live = w->end_ms == TIME_NEVER;
+    if (uuid_is_zero(w->id) || w->desired > WANT_DELETED || w->kind > WORKLOAD_DISTRIBUTED ||
+        w->pods_count == 0 || w->pods_count > WORKLOAD_PODS_MAX || spec->pods_min < 1 ||
+        spec->pods_min > w->pods_count ||
+        (spec->preemptibility != PREEMPTIBLE && spec->preemptibility != NON_PREEMPTIBLE) ||
+        spec->restart > RESTART_ALWAYS || w->events_count > EVENTS_MAX + 1) {
+        return false;
+    }
+    if (live &&
+        (w->pool_ix >= spec->pools_count || tables_project(&s->plan, w->project) == IX_NONE)) {
+        return false;
+    }
+    for (uint32_t i = 0; live && i < spec->pools_count; i++) {
+        if (tables_pool(&s->plan, spec->pools[i].value) == IX_NONE) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < w->pods_count; i++) {
+        if (!pod_sound(s, &w->pods[i]) || (!live && pod_holds(&w->pods[i]))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+enum status state_sound(const struct state *s, struct arena *scratch, struct err *err)
+{
+    if (!plan_sound(&s->plan, scratch)) {
+        return err_set(err, STATUS_CORRUPT, "the plan in the state contradicts itself");
+    }
+    if (!sorted(s->nodes, sizeof(*s->nodes), s->nodes_count, NODE_NAME_LEN_MAX)) {
+        return err_set(err, STATUS_CORRUPT, "the nodes in the state are not in order");
+    }
+    for (uint32_t i = 0; i < s->nodes_count; i++) {
+        if (!node_sound(&s->nodes[i])) {
+            struct str name = str_sub(s->nodes[i].name, 0, 100);
+            return err_set(err, STATUS_CORRUPT, "node \"%.*s\" in the state is damaged",
+                           STR_ARG(name));
+        }
+    }
+    for (uint32_t i = 0; i < s->workloads_count; i++) {
+        if (!workload_sound(s, &s->workloads[i])) {
+            struct str name = str_sub(s->workloads[i].name, 0, 100);
+            return err_set(err, STATUS_CORRUPT, "workload %u (\"%.*s\") in the state is damaged", i,
+                           STR_ARG(name));
+        }
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// submit: a workload is checked and its defaults filled in; whether and where it runs is the
+// scheduler's to say. What the project may not start now (quota, limit, hardware) is accepted and
+// waits with its reason.
+#include <inttypes.h>
+
+#include "base/array.h"
+#include "base/check.h"
+#include "base/num.h"
+#include "engine/machine.h"
+#include "model/ids.h"
+#include "model/limits.h"
+#include "model/priority.h"
+#include "model/units.h"
+
+/* ---- form ---- */
+
+struct range {
+    const char *field;
+    int64_t value, least, most;
+    const char *unit;
+};
+
+static bool in_ranges(const struct range *ranges, uint32_t count, struct outcome *out)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct range *r = &ranges[i];
+        if (r->value < r->least || r->value > r->most) {
+            out->status = err_set(&out->err, STATUS_INVALID,
+                                  "%" PRId64 " is not allowed, expected %" PRId64 " to %" PRId64
+                                  "%s",
+                                  r->value, r->least, r->most, r->unit);
+            err_field(&out->err, "%s", r->field);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool numbers_ok(const struct workload_spec *s, struct outcome *out)
+{
+    const struct pod_spec *p = &s->pod;
+    const struct range ranges[] = {
+        {"pods",                   s->pods,                    1,  WORKLOAD_PODS_MAX, ""                        },
+        {"pods_min",               s->pods_min,                1,  s->pods,           " (no more than all pods)"},
+        {"priority",               s->priority,                0,  1000,              ""                        },
+        {"preemptibility",         (int64_t)s->preemptibility, 0,  NON_PREEMPTIBLE,   ""                        },
+        {"restart",                (int64_t)s->restart,        0,  RESTART_ALWAYS,    ""                        },
+        {"backoff_limit",          s->backoff_limit,           0,  BACKOFF_LIMIT_MAX, ""                        },
+        {"auto_delete_ms",         s->auto_delete_ms,          -1, DURATION_MAX_MS,   ""                        },
+        {"pod.gpu_devices",        p->gpu_devices,             0,  NODE_DEVICES_MAX,  " devices"                },
+        {"pod.gpu_portion_share",  p->gpu_portion_share,       0,  DEVICE_SHARE,      ""                        },
+        {"pod.gpu_memory_bytes",   p->gpu_memory_bytes,        0,  AMOUNT_MAX,        " bytes"                  },
+        {"pod.cpu_milli",          p->cpu_milli,               0,  AMOUNT_MAX,        " millicores"             },
+        {"pod.memory_bytes",       p->memory_bytes,            0,  AMOUNT_MAX,        " bytes"                  },
+        {"pod.cpu_limit_milli",    p->cpu_limit_milli,         -1, AMOUNT_MAX,        " millicores"             },
+        {"pod.memory_limit_bytes", p->memory_limit_bytes,      -1, AMOUNT_MAX,        " bytes"                  },
+        {"pod.grace_ms",           p->grace_ms,                0,  GRACE_MAX_MS,      " ms"                     },
+        {"pod.run_as_uid",         p->run_as_uid,              -1, UINT32_MAX,        ""                        },
+        {"pod.run_as_gid",         p->run_as_gid,              -1, UINT32_MAX,        ""                        },
+        {"pod.args",               p->args_count,              0,  WORKLOAD_LIST_MAX, " items"                  },
+        {"pod.env",                p->env_count,               0,  WORKLOAD_LIST_MAX, " items"                  },
+        {"labels",                 s->labels_count,            0,  WORKLOAD_LIST_MAX, " items"                  },
+        {"annotations",            s->annotations_count,       0,  WORKLOAD_LIST_MAX, " items"                  },
+        {"pools",                  s->pools_count,             0,  POOLS_MAX,         " items"                  },
+    };
+    if (!in_ranges(ranges, COUNT_OF(ranges), out)) {
+        return false;
+    }
+    if (p->gpu_portion_share > 0 && p->gpu_memory_bytes > 0) {
+        out->status = err_set(&out->err, STATUS_INVALID,
+                              "a part of a device is asked for both as a share and in memory");
+        err_field(&out->err, "pod.gpu_memory_bytes");
+        err_hint(&out->err, "give one of the two");
+        return false;
+    }
+    if (p->gpu_devices == 0 && (p->gpu_portion_share > 0 || p->gpu_memory_bytes > 0)) {
+        out->status = err_set(&out->err, STATUS_INVALID, "a part of 0 devices is asked for");
+        err_field(&out->err, "pod.gpu_devices");
+        return false;
+    }
+    return true;
+}
+
+static bool name_ok(struct str name, struct outcome *out)
+{
+    bool ok = name.len > 0 && name.len <= WORKLOAD_NAME_LEN_MAX;
+    for (uint32_t i = 0; ok && i < name.len; i++) {
+        char c = name.ptr[i];
+        bool letter = c >= 'a' && c <= 'z';
+        bool digit = c >= '0' && c <= '9';
+        ok = letter || (i > 0 && digit) || (i > 0 && i + 1 < name.len && c == '-');
+    }
+    if (!ok) {
+        out->status = err_set(&out->err, STATUS_INVALID,
+                              "\"%.*s\" is not a name: lower-case letters, digits and hyphens, "
+                              "first a letter, last no hyphen, at most %u",
+                              STR_ARG(str_sub(name, 0, 100)), WORKLOAD_NAME_LEN_MAX);
+        err_field(&out->err, "name");
+    }
+    return ok;
+}
+
+static bool ids_ok(const struct engine *e, const struct submit *s, struct outcome *out)
+{
+    uint32_t at;
+    bool ok = !uuid_is_zero(s->id) && s->kind <= WORKLOAD_DISTRIBUTED &&
+              (int64_t)s->pod_ids_count == s->spec.pods &&
+              !map_get(&e->t.workloads, uuid_bytes(&s->id), &at);
+    struct map seen;
+    map_init(&seen, &e->self->scratch);
+    for (uint32_t i = 0; ok && i < s->pod_ids_count; i++) {
+        struct str key = uuid_bytes(&s->pod_ids[i].id);
+        ok = !uuid_is_zero(s->pod_ids[i].id) && !map_get(&e->t.pods, key, &at) &&
+             !map_get(&seen, key, &at);
+        map_put(&seen, key, i);
+    }
+    if (!ok) {
+        out->status = err_set(&out->err, STATUS_INVALID,
+                              "identifiers of the workload and its pods must be new and complete");
+        err_field(&out->err, "id");
+    }
+    return ok;
+}
+
+/* ---- defaults ---- */
+
+static const struct project *find_project(const struct engine *e, struct str name,
+                                          struct outcome *out)
+{
+    const struct plan *plan = &e->s.plan;
+    uint32_t at = tables_project(plan, name);
+    if (at != IX_NONE) {
+        return &plan->projects[at];
+    }
+    struct str *names = ARENA_ARRAY(&e->self->scratch, struct str, plan->projects_count);
+    for (uint32_t i = 0; i < plan->projects_count; i++) {
+        names[i] = plan->projects[i].name;
+    }
+    uint32_t near = str_nearest(name, names, plan->projects_count);
+    out->status = err_set(&out->err, STATUS_UNKNOWN, "there is no project \"%.*s\"",
+                          STR_ARG(str_sub(name, 0, 100)));
+    err_field(&out->err, "project");
+    if (near < plan->projects_count) {
+        err_hint(&out->err, "did you mean \"%.*s\"?", STR_ARG(names[near]));
+    } else {
+        err_hint(&out->err, "weir project list shows those there are");
+    }
+    return NULL;
+}
+
+static bool pools_known(const struct engine *e, const struct workload_spec *s, struct outcome *out)
+{
+    const struct plan *plan = &e->s.plan;
+    for (uint32_t i = 0; i < s->pools_count; i++) {
+        struct str name = s->pools[i].value;
+        bool twice = false;
+        for (uint32_t k = 0; k < i; k++) {
+            twice = twice || str_eq(s->pools[k].value, name);
+        }
+        if (!twice && tables_pool(plan, name) != IX_NONE) {
+            continue;
+        }
+        out->status = err_set(&out->err, twice ? STATUS_INVALID : STATUS_UNKNOWN,
+                              twice ? "node pool \"%.*s\" is named twice"
+                                    : "there is no node pool \"%.*s\"",
+                              STR_ARG(str_sub(name, 0, 100)));
+        err_field(&out->err, "pools[%u]", i);
+        struct str *names = ARENA_ARRAY(&e->self->scratch, struct str, plan->pools_count);
+        for (uint32_t k = 0; k < plan->pools_count; k++) {
+            names[k] = plan->pools[k].name;
+        }
+        uint32_t near = str_nearest(name, names, plan->pools_count);
+        if (!twice && near < plan->pools_count) {
+            err_hint(&out->err, "did you mean \"%.*s\"?", STR_ARG(names[near]));
+        }
+        return false;
+    }
+    return true;
+}
+
+// All pools by name, the catch-all last.
+static void all_pools(const struct plan *plan, struct arena *a, struct workload_spec *s)
+{
+    s->pools = ARENA_ARRAY(a, struct str_item, plan->pools_count);
+    s->pools_count = 0;
+    for (uint32_t i = 0; i < plan->pools_count; i++) {
+        if (!str_eq(plan->pools[i].name, DEFAULT_NAME)) {
+            s->pools[s->pools_count++].value = plan->pools[i].name;
+        }
+    }
+    s->pools[s->pools_count++].value = DEFAULT_NAME;
+}
+
+static int64_t kind_priority(enum workload_kind kind)
+{
+    switch (kind) {
+    case WORKLOAD_TRAINING:
+    case WORKLOAD_DISTRIBUTED:
+        return 40; // low
+    case WORKLOAD_WORKSPACE:
+        return 125; // high
+    case WORKLOAD_INFERENCE:
+        return 150; // very high
+    }
+    return 40;
+}
+
+static void fill_defaults(const struct engine *e, const struct project *project,
+                          enum workload_kind kind, struct workload_spec *s)
+{
+    if (s->priority == 0) {
+        s->priority = project->default_priority > 0 ? project->default_priority
+                                                    : kind_priority(kind);
+    }
+    if (s->preemptibility == PREEMPTIBILITY_DEFAULT) {
+        s->preemptibility = project->default_preemptibility;
+    }
+    if (s->preemptibility == PREEMPTIBILITY_DEFAULT) {
+        s->preemptibility = s->priority >= PRIORITY_NON_PREEMPTIBLE_MIN ? NON_PREEMPTIBLE
+                                                                        : PREEMPTIBLE;
+    }
+    if (s->pools_count == 0) {
+        s->pools = project->default_pools;
+        s->pools_count = project->default_pools_count;
+    }
+    if (s->pools_count == 0) {
+        all_pools(&e->s.plan, &e->self->scratch, s);
+    }
+}
+
+/* ---- the command ---- */
+
+void submit_check(const struct engine *e, const struct input *in, struct workload_spec *resolved,
+                  struct outcome *out)
+{
+    const struct submit *s = &in->submit;
+    *resolved = s->spec;
+    const struct project *project = find_project(e, s->project, out);
+    if (!project || !name_ok(s->name, out) || !numbers_ok(&s->spec, out) ||
+        !pools_known(e, &s->spec, out) || !ids_ok(e, s, out)) {
+        return;
+    }
+    const struct workload *same = engine_find_name(e, s->project, s->name);
+    if (same && same->end_ms == TIME_NEVER) {
+        out->status = err_set(&out->err, STATUS_CONFLICT,
+                              "project \"%.*s\" has a workload \"%.*s\" already",
+                              STR_ARG(s->project), STR_ARG(s->name));
+        err_field(&out->err, "name");
+        err_hint(&out->err, "choose another name, or delete that one first");
+        return;
+    }
+    if (e->s.workloads_count >= WORKLOADS_MAX || e->t.pod_rows_count >= TASKS_MAX) {
+        out->status = err_set(&out->err, STATUS_TOO_LARGE, "there are %u workloads of at most %u",
+                              e->s.workloads_count, WORKLOADS_MAX);
+        err_hint(&out->err, "delete those that have ended");
+        return;
+    }
+    fill_defaults(e, project, s->kind, resolved);
+    out->id = s->id;
+}
+
+void submit_apply(struct step *st, const struct workload_spec *resolved)
+{
+    struct engine *e = st->e;
+    struct arena *a = engine_memory(e);
+    const struct submit *s = &st->in->submit;
+    e->s.workloads = array_grow(a, e->s.workloads, sizeof(*e->s.workloads), e->s.workloads_count,
+                                &e->workloads_cap);
+    uint32_t row = e->s.workloads_count++;
+    struct workload *w = &e->s.workloads[row];
+    *w = (struct workload){
+        .id = s->id,
+        .name = arena_str(a, s->name),
+        .project = arena_str(a, s->project),
+        .kind = s->kind,
+        .author = arena_str(a, st->in->author),
+        .created_ms = st->now_ms,
+        .end_ms = TIME_NEVER,
+        .last_start_ms = TIME_NEVER,
+        .last_evict_ms = TIME_NEVER,
+        .stale_since_ms = TIME_NEVER,
+        .pending_since_ms = TIME_NEVER,
+        .running_since_ms = TIME_NEVER,
+        .pods = ARENA_ARRAY(a, struct pod, s->pod_ids_count),
+        .pods_count = s->pod_ids_count,
+    };
+    record_copy(&record_workload_spec, resolved, &w->spec, a);
+    for (uint32_t i = 0; i < w->pods_count; i++) {
+        w->pods[i] = (struct pod){
+            .id = s->pod_ids[i].id, .start_ms = TIME_NEVER, .end_ms = TIME_NEVER, .exit_code = -1};
+    }
+    tables_add_workload(e, row);
+    workload_event(st, row, EVENT_SUBMITTED)->author = w->author;
+    workload_settle(st, row);
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// thaw: decisions on a snapshot into names that outlive it. Only what changes something is written
+// down: a reason that is what it was stays out of the tick.
+#include "base/check.h"
+#include "engine/machine.h"
+#include "model/decision.h"
+#include "sched/cycle.h"
+
+struct thawer {
+    const struct engine *e;
+    const struct snapshot *snap;
+    const struct decisions *d;
+    struct str pool;
+    int64_t now_ms;
+    struct tick_builder *out;
+};
+
+/* ---- back to names ---- */
+
+static const struct workload *workload_of(const struct thawer *t, uint32_t ix)
+{
+    return &t->e->s.workloads[t->snap->workloads.items[ix].tag];
+}
+
+static const struct pod *pod_of(const struct thawer *t, uint32_t task)
+{
+    const struct snap_task *st = &t->snap->tasks.items[task];
+    return &workload_of(t, st->workload.ix)->pods[st->tag];
+}
+
+static const struct node *node_of(const struct thawer *t, uint32_t ix)
+{
+    return &t->e->s.nodes[t->snap->nodes.items[ix].tag];
+}
+
+static struct held_device *devices_of(const struct thawer *t, uint32_t node, uint32_t first,
+                                      uint32_t count)
+{
+    const struct node *n = node_of(t, node);
+    struct held_device *out = ARENA_ARRAY(t->out->arena, struct held_device, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct snap_hold *h = &t->d->holds.items[first + i];
+        out[i].uuid = n->devices[t->snap->devices.items[h->device.ix].tag].uuid;
+        out[i].share = h->share;
+    }
+    return out;
+}
+
+/* ---- reasons ---- */
+
+static void thaw_nodes(const struct thawer *t, const struct reason *r, struct why *why)
+{
+    uint32_t kinds = 0;
+    for (uint32_t i = 0; i < NODE_REASON_COUNT && r->has_nodes; i++) {
+        kinds += r->nodes[i] > 0;
+    }
+    why->nodes = ARENA_ARRAY(t->out->arena, struct why_nodes, kinds);
+    for (uint32_t i = 0; i < NODE_REASON_COUNT && kinds > 0; i++) {
+        if (r->nodes[i] > 0) {
+            why->nodes[why->nodes_count++] = (struct why_nodes){i, r->nodes[i]};
+        }
+    }
+}
+
+static struct why thaw_why(const struct thawer *t, const struct reason *r)
+{
+    struct why why = {
+        .code = r->code,
+        .pool = t->pool,
+        .resource = r->resource,
+        .requested = r->requested,
+        .held = r->held,
+        .bound = r->bound,
+        .until_ms = r->until_ms,
+    };
+    const struct plan *plan = &t->e->s.plan;
+    if (r->queue.ix != IX_NONE) {
+        uint32_t tag = t->snap->queues.items[r->queue.ix].tag;
+        why.queue_is_department = tag >= plan->projects_count;
+        why.queue = why.queue_is_department ? plan->departments[tag - plan->projects_count].name
+                                            : plan->projects[tag].name;
+    }
+    if (r->other.ix != IX_NONE) {
+        why.other = workload_of(t, r->other.ix)->id;
+        why.other_name = workload_of(t, r->other.ix)->name;
+    }
+    thaw_nodes(t, r, &why);
+    return why;
+}
+
+static bool why_same(const struct why *a, const struct why *b)
+{
+    struct why x = *a;
+    struct why y = *b;
+    x.since_ms = 0;
+    y.since_ms = 0;
+    return record_eq(&record_why, &x, &y);
+}
+
+static bool holds_or_claims(const struct thawer *t, const struct workload *w)
+{
+    for (uint32_t i = 0; i < w->pods_count; i++) {
+        if (pod_holds(&w->pods[i])) {
+            return true;
+        }
+    }
+    for (uint32_t i = 0; i < t->d->claims.count; i++) {
+        if (workload_of(t, t->d->claims.items[i].workload.ix) == w) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Time to try the next pool? Each is tried once after something changed, and again in a minute.
+static bool goes_on(const struct thawer *t, const struct workload *w, uint32_t code)
+{
+    if (w->spec.pools_count < 2 || code == REASON_GATED || holds_or_claims(t, w)) {
+        return false;
+    }
+    bool fresh = w->tried_seq != t->e->s.change_seq || t->now_ms - w->tried_ms >= POOL_RETRY_MS;
+    return fresh || w->tried_count + 1 < w->spec.pools_count;
+}
+
+// When back-off ends, for those that wait for it alone.
+static int64_t retry_at(const struct workload *w, int64_t now_ms)
+{
+    int64_t first_ms = TIME_NEVER;
+    for (uint32_t i = 0; i < w->pods_count; i++) {
+        int64_t at_ms = w->pods[i].phase == POD_PENDING ? w->pods[i].retry_at_ms : 0;
+        if (at_ms > now_ms && (first_ms == TIME_NEVER || at_ms < first_ms)) {
+            first_ms = at_ms;
+        }
+    }
+    return first_ms;
+}
+
+static void thaw_workload(const struct thawer *t, uint32_t ix)
+{
+    const struct workload *w = workload_of(t, ix);
+    const struct reason *r = &t->d->workloads[ix].reason;
+    if (w->desired != WANT_RUN || !str_eq(w->spec.pools[w->pool_ix].value, t->pool)) {
+        return; // it only holds on to places here
+    }
+    bool waits = r->code != REASON_NONE && r->code != REASON_PLACED;
+    struct why why = {.code = 0};
+    if (waits) {
+        why = thaw_why(t, r);
+        why.until_ms = why.code == REASON_GATED ? retry_at(w, t->now_ms) : why.until_ms;
+    }
+    bool on = waits && r->code != REASON_PARTLY_PLACED && goes_on(t, w, why.code);
+    if (on || !why_same(&why, &w->why)) {
+        *ARRAY_PUSH(t->out->arena, &t->out->waiting) = (struct waiting){
+            .workload = w->id, .why = why, .next_pool = on};
+    }
+}
+
+/* ---- the tick ---- */
+
+void thaw_pool(const struct engine *e, uint32_t pool, int64_t now_ms, const struct snapshot *snap,
+               const struct decisions *d, struct tick_builder *out)
+{
+    struct thawer t = {e, snap, d, e->s.plan.pools[pool].name, now_ms, out};
+    for (uint32_t i = 0; i < d->binds.count; i++) {
+        const struct decision_bind *b = &d->binds.items[i];
+        if (!b->pipelined) {
+            *ARRAY_PUSH(out->arena, &out->binds) = (struct bind){
+                .pod = pod_of(&t, b->task.ix)->id,
+                .node = node_of(&t, b->node.ix)->name,
+                .devices = devices_of(&t, b->node.ix, b->hold_first, b->hold_count),
+                .devices_count = b->hold_count,
+            };
+        }
+    }
+    for (uint32_t i = 0; i < d->evicts.count; i++) {
+        const struct decision_evict *ev = &d->evicts.items[i];
+        *ARRAY_PUSH(out->arena, &out->evicts) = (struct evict){
+            .pod = pod_of(&t, ev->task.ix)->id,
+            .move = ev->moved,
+            .why = thaw_why(&t, &ev->reason),
+        };
+    }
+    for (uint32_t i = 0; i < d->claims.count; i++) {
+        const struct snap_claim *c = &d->claims.items[i];
+        const struct workload *w = workload_of(&t, c->workload.ix);
+        *ARRAY_PUSH(out->arena, &out->claims) = (struct claim){
+            .workload = w->id,
+            .pod = c->task.ix == IX_NONE ? (struct uuid){{0}} : pod_of(&t, c->task.ix)->id,
+            .node = node_of(&t, c->node.ix)->name,
+            .devices = devices_of(&t, c->node.ix, c->hold_first, c->hold_count),
+            .devices_count = c->hold_count,
+            .cpu_milli = w->spec.pod.cpu_milli,
+            .memory_bytes = w->spec.pod.memory_bytes,
+            .since_ms = c->since_ms,
+        };
+    }
+    for (uint32_t i = 0; i < snap->workloads.count; i++) {
+        thaw_workload(&t, i);
+    }
+}

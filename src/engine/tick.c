@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// tick: time has passed, and what was decided for it is done. The decisions are in the input, so
+// that restart repeats them whatever the scheduler would say now. What the state does not allow
+// (a device that is held, a pod that does not wait) is left out: a journal from elsewhere can
+// then give a poor state, but never an inconsistent one.
+#include <string.h>
+
+#include "base/check.h"
+#include "engine/machine.h"
+#include "model/ids.h"
+#include "model/units.h"
+
+/* ---- what time alone does ---- */
+
+// Removes ended workloads whose time is over. Rows behind them move up.
+static void remove_ended(struct step *st)
+{
+    struct state *s = &st->e->s;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->workloads_count; i++) {
+        struct workload *w = &s->workloads[i];
+        if (workload_delete_at_ms(w) <= st->now_ms) {
+            for (uint32_t k = 0; k < w->pods_count; k++) {
+                effect_forget(st->effects, w, k);
+            }
+        } else {
+            if (kept < i) {
+                s->workloads[kept] = *w;
+            }
+            kept++;
+        }
+    }
+    if (kept < s->workloads_count) {
+        s->workloads_count = kept;
+        tables_build(st->e);
+    }
+}
+
+/* ---- decisions ---- */
+
+static bool find_pod(const struct engine *e, const struct uuid *id, uint32_t *row, uint32_t *pod)
+{
+    uint32_t at;
+    if (!map_get(&e->t.pods, uuid_bytes(id), &at)) {
+        return false;
+    }
+    *row = e->t.pod_rows[at].workload;
+    *pod = e->t.pod_rows[at].pod;
+    return true;
+}
+
+static bool do_evict(struct step *st, const struct evict *ev)
+{
+    uint32_t row;
+    uint32_t pod;
+    if (!find_pod(st->e, &ev->pod, &row, &pod)) {
+        return false;
+    }
+    struct workload *w = &st->e->s.workloads[row];
+    struct pod *p = &w->pods[pod];
+    if (p->phase != POD_BINDING && p->phase != POD_RUNNING) {
+        return false;
+    }
+    struct event *event = workload_event(st, row, EVENT_EVICTED);
+    event->pod = p->id;
+    event->node = p->node;
+    record_copy(&record_why, &ev->why, &event->why, engine_memory(st->e));
+    w->last_evict_ms = st->now_ms;
+    pod_stop(st, row, pod, true);
+    workload_settle(st, row);
+    return true;
+}
+
+static bool device_free(const struct engine *e, uint32_t node, const struct held_device *want)
+{
+    const struct node *n = &e->s.nodes[node];
+    for (uint32_t d = 0; d < n->devices_count; d++) {
+        if (str_eq(n->devices[d].uuid, want->uuid)) {
+            return want->share > 0 && want->share <= DEVICE_SHARE &&
+                   e->t.node_rows[node].device_share[d] + want->share <= DEVICE_SHARE;
+        }
+    }
+    return false;
+}
+
+static bool place_free(const struct engine *e, const struct bind *b)
+{
+    uint32_t node = tables_node(&e->s, b->node);
+    if (node == IX_NONE || !e->s.nodes[node].ready) {
+        return false;
+    }
+    for (uint32_t i = 0; i < b->devices_count; i++) {
+        for (uint32_t k = 0; k < i; k++) {
+            if (str_eq(b->devices[i].uuid, b->devices[k].uuid)) {
+                return false;
+            }
+        }
+        if (!device_free(e, node, &b->devices[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool do_bind(struct step *st, const struct bind *b)
+{
+    uint32_t row;
+    uint32_t pod;
+    if (!find_pod(st->e, &b->pod, &row, &pod)) {
+        return false;
+    }
+    const struct workload *w = &st->e->s.workloads[row];
+    if (w->pods[pod].phase != POD_PENDING || w->desired != WANT_RUN || !place_free(st->e, b)) {
+        return false;
+    }
+    pod_bind(st, row, pod, b->node, b->devices, b->devices_count);
+    return true;
+}
+
+static void next_pool(struct step *st, struct workload *w)
+{
+    if (w->tried_seq != st->e->s.change_seq || st->now_ms - w->tried_ms >= POOL_RETRY_MS) {
+        w->tried_seq = st->e->s.change_seq;
+        w->tried_ms = st->now_ms;
+        w->tried_count = 0;
+    }
+    w->tried_count++;
+    w->pool_ix = (w->pool_ix + 1) % w->spec.pools_count;
+}
+
+static void do_wait(struct step *st, const struct waiting *wait)
+{
+    uint32_t row;
+    if (!map_get(&st->e->t.workloads, uuid_bytes(&wait->workload), &row)) {
+        return;
+    }
+    struct workload *w = &st->e->s.workloads[row];
+    if (w->end_ms != TIME_NEVER) {
+        return;
+    }
+    bool same = w->why.code == wait->why.code && str_eq(w->why.pool, wait->why.pool);
+    int64_t since_ms = same ? w->why.since_ms : st->now_ms;
+    record_copy(&record_why, &wait->why, &w->why, engine_memory(st->e));
+    w->why.since_ms = wait->why.code == 0 ? 0 : since_ms;
+    if (!same && wait->why.code != 0 && w->spec.pools_count == 1) {
+        workload_event(st, row, EVENT_WAITING)->why = w->why;
+    }
+    if (wait->next_pool && w->spec.pools_count > 1) {
+        next_pool(st, w);
+    }
+}
+
+void tick_apply(struct step *st)
+{
+    struct engine *e = st->e;
+    const struct tick *t = &st->in->tick;
+    uint32_t workloads_before = e->s.workloads_count;
+    remove_ended(st);
+    bool did = e->s.workloads_count != workloads_before;
+    for (uint32_t i = 0; i < t->evicts_count; i++) {
+        did |= do_evict(st, &t->evicts[i]);
+    }
+    uint32_t *touched = ARENA_ARRAY(&e->scratch, uint32_t, t->binds_count);
+    uint32_t touched_count = 0;
+    for (uint32_t i = 0; i < t->binds_count; i++) {
+        if (do_bind(st, &t->binds[i])) {
+            uint32_t row;
+            uint32_t pod;
+            find_pod(e, &t->binds[i].pod, &row, &pod);
+            touched[touched_count++] = row;
+        }
+    }
+    for (uint32_t i = 0; i < touched_count; i++) {
+        if (i == 0 || touched[i] != touched[i - 1]) {
+            workload_settle(st, touched[i]); // once all of a gang is bound
+        }
+    }
+    if (did || touched_count > 0) {
+        e->s.change_seq = st->in->seq;
+    }
+    e->s.claims = t->claims_count > 0 ? ARENA_ARRAY(engine_memory(e), struct claim, t->claims_count)
+                                      : NULL;
+    e->s.claims_count = t->claims_count;
+    for (uint32_t i = 0; i < t->claims_count; i++) {
+        record_copy(&record_claim, &t->claims[i], &e->s.claims[i], engine_memory(e));
+    }
+    for (uint32_t i = 0; i < t->waiting_count; i++) {
+        do_wait(st, &t->waiting[i]);
+    }
+}
