@@ -11,15 +11,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define ARENA_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ARENA_ASAN 1
-#endif
-#endif
-
-#if defined(ARENA_ASAN)
+#if defined(WITH_ASAN)
 #include <sanitizer/asan_interface.h>
 enum { RED_ZONE = 16 };
 #else
@@ -38,7 +30,7 @@ struct arena_block {
 
 static void hide(const char *from, size_t size)
 {
-#if defined(ARENA_ASAN)
+#if defined(WITH_ASAN)
     __asan_poison_memory_region(from, size);
 #else
     (void)from;
@@ -48,7 +40,7 @@ static void hide(const char *from, size_t size)
 
 static void show(const char *from, size_t size)
 {
-#if defined(ARENA_ASAN)
+#if defined(WITH_ASAN)
     __asan_unpoison_memory_region(from, size);
 #else
     (void)from;

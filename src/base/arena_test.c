@@ -7,6 +7,10 @@
 #include "base/prng.h"
 #include "base/test.h"
 
+#if defined(WITH_ASAN)
+#include <sanitizer/asan_interface.h>
+#endif
+
 static bool is_zero(const char *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
@@ -95,6 +99,33 @@ TEST(limit)
     struct arena never_used = {0};
     arena_done(&never_used);
 }
+
+TEST(going_over_the_limit_is_a_panic)
+{
+    struct arena a;
+    arena_init(&a, 100);
+    EXPECT_PANIC(arena_alloc(&a, 101));
+    arena_alloc(&a, 100 - 16);
+    arena_done(&a);
+}
+
+#if defined(WITH_ASAN)
+TEST(memory_that_was_given_back_is_poisoned)
+{
+    struct arena a;
+    arena_init(&a, 0);
+    char *probe = arena_alloc(&a, 10);
+    struct arena_mark mark = arena_mark(&a);
+    char *later = arena_alloc(&a, 20);
+    arena_rewind(&a, mark);
+    EXPECT(__asan_address_is_poisoned(later));
+    EXPECT(!__asan_address_is_poisoned(probe + 9));
+    EXPECT(__asan_address_is_poisoned(probe + 10));
+    arena_reset(&a);
+    EXPECT(__asan_address_is_poisoned(probe));
+    arena_done(&a);
+}
+#endif
 
 TEST(text)
 {

@@ -71,6 +71,16 @@ TEST(floor_and_ceil_enclose_the_quotient)
     }
 }
 
+TEST(our_own_mistakes_panic)
+{
+    EXPECT_PANIC(num_div_floor(1, 0));
+    EXPECT_PANIC(num_div_ceil(1, -1));
+    EXPECT_PANIC(num_muldiv_floor(INT64_MAX, 2, 1));
+    EXPECT_PANIC(num_muldiv_ceil(INT64_MIN, 2, 1));
+    EXPECT_PANIC(num_cmp_frac(1, 0, 1, 1));
+    EXPECT_PANIC(num_u32(UINT64_C(1) << 32));
+}
+
 TEST(fractions)
 {
     EXPECT_I64(num_cmp_frac(1, 3, 2, 6), 0);

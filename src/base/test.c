@@ -25,6 +25,9 @@ static const char *skip_reason;
 static bool seed_used;
 static bool any_failed;
 
+jmp_buf test_panic_jump;
+static bool panic_expected;
+
 static char tmp_dirs[TMP_DIRS_MAX][TMP_PATH_MAX];
 static uint32_t tmp_dir_count;
 
@@ -84,11 +87,15 @@ bool test_expect(bool ok, const char *file, int line, const char *what)
     return ok;
 }
 
-void test_require(bool ok, const char *file, int line, const char *what)
+void test_end(const char *file, int line, const char *what)
 {
-    if (!test_expect(ok, file, line, what)) {
-        longjmp(leave, 1);
-    }
+    test_expect(false, file, line, what);
+    longjmp(leave, 1);
+}
+
+void test_panic_expected(bool expected)
+{
+    panic_expected = expected;
 }
 
 bool test_expect_i64(int64_t got, int64_t want, const char *file, int line, const char *what)
@@ -174,6 +181,10 @@ static void remove_tmp_dirs(void)
 
 static void on_panic(const char *file, int line, const char *what)
 {
+    if (panic_expected) {
+        panic_expected = false;
+        longjmp(test_panic_jump, 1);
+    }
     printf("# panic at %s:%d: %s\nBail out! panic\n", file, line, what);
     fflush(stdout);
     abort();
@@ -185,6 +196,7 @@ static void run_case(struct test_case *t, uint32_t number)
     failure_count = 0;
     skip_reason = NULL;
     seed_used = false;
+    panic_expected = false;
     if (setjmp(leave) == 0) {
         t->run();
     }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <inttypes.h>
+#include <setjmp.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -38,15 +39,28 @@ int test_main(int argc, char **argv);
 
 /* A failed EXPECT notes the failure and goes on; a failed REQUIRE ends the test case (longjmp). */
 #define EXPECT(cond)          test_expect((cond), __FILE__, __LINE__, #cond)
-#define REQUIRE(cond)         test_require((cond), __FILE__, __LINE__, #cond)
+#define REQUIRE(cond)         ((cond) ? (void)0 : test_end(__FILE__, __LINE__, #cond))
 #define EXPECT_I64(got, want) test_expect_i64((got), (want), __FILE__, __LINE__, #got)
 #define EXPECT_STR(got, want) test_expect_str((got), (want), __FILE__, __LINE__, #got)
 #define EXPECT_STATUS(got, want) \
     test_expect_i64((int64_t)(got), (int64_t)(want), __FILE__, __LINE__, #got)
 #define REQUIRE_OK(call, e) test_require_ok((call), (e), __FILE__, __LINE__, #call)
 
+/* EXPECT_PANIC(statement): the statement must fail a CHECK. What it had allocated may leak. */
+#define EXPECT_PANIC(statement)                                           \
+    do {                                                                  \
+        test_panic_expected(true);                                        \
+        if (setjmp(test_panic_jump) == 0) {                               \
+            statement;                                                    \
+            test_panic_expected(false);                                   \
+            test_expect(false, __FILE__, __LINE__, "panic: " #statement); \
+        }                                                                 \
+    } while (0)
+extern jmp_buf test_panic_jump;
+void test_panic_expected(bool expected);
+
 bool test_expect(bool ok, const char *file, int line, const char *what);
-void test_require(bool ok, const char *file, int line, const char *what);
+NORETURN void test_end(const char *file, int line, const char *what);
 bool test_expect_i64(int64_t got, int64_t want, const char *file, int line, const char *what);
 bool test_expect_str(struct str got, struct str want, const char *file, int line, const char *what);
 void test_require_ok(enum status s, const struct err *e, const char *file, int line,

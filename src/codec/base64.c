@@ -17,9 +17,13 @@ void base64_encode(enum base64_form form, struct str bytes, struct buf *out)
         uint32_t group = (uint32_t)(unsigned char)bytes.ptr[i] << 16;
         group |= left > 1 ? (uint32_t)(unsigned char)bytes.ptr[i + 1] << 8 : 0;
         group |= left > 2 ? (uint32_t)(unsigned char)bytes.ptr[i + 2] : 0;
-        char four[4] = {letters[group >> 18], letters[group >> 12 & 63],
-                        left > 1 ? letters[group >> 6 & 63] : '=',
-                        left > 2 ? letters[group & 63] : '='};
+        char four[4] = {letters[group >> 18], letters[group >> 12 & 63], '=', '='};
+        if (left > 1) {
+            four[2] = letters[group >> 6 & 63];
+        }
+        if (left > 2) {
+            four[3] = letters[group & 63];
+        }
         buf_add(out, four, form == BASE64_STD || left > 2 ? 4 : left + 1);
     }
 }

@@ -687,7 +687,7 @@ static bool number_scaled(struct str s, uint32_t scale, int64_t *out)
 
 bool jr_decimal(struct jr *r, uint32_t scale, int64_t *out)
 {
-    struct str text;
+    struct str text = {0};
     if (!jr_number(r, &text)) {
         return false;
     }

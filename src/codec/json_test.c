@@ -480,6 +480,31 @@ TEST(foreign_numbers_become_strings)
     EXPECT_STR(written(&number, false), STR("-1.5e3"));
 }
 
+TEST(calls_that_make_no_json_panic)
+{
+    struct buf b;
+    buf_init(&b, 256);
+    struct jw w;
+    jw_init(&w, &b, false);
+    EXPECT_PANIC(jw_key(&w, STR("outside")));
+    EXPECT_PANIC(jw_array_end(&w));
+    jw_object_begin(&w);
+    EXPECT_PANIC(jw_null(&w));
+    EXPECT_PANIC(jw_array_end(&w));
+    jw_key(&w, STR("k"));
+    EXPECT_PANIC(jw_key(&w, STR("k")));
+    EXPECT_PANIC(jw_object_end(&w));
+    jw_null(&w);
+    jw_object_end(&w);
+    EXPECT_PANIC(jw_null(&w));
+    EXPECT_STR(buf_view(&b), STR("{\"k\":null}"));
+    buf_done(&b);
+    struct jr r;
+    jr_init(&r, STR("1 2"), &arena, NULL);
+    jr_skip(&r);
+    EXPECT_PANIC(jr_skip(&r));
+}
+
 TEST(a_full_buffer_is_said)
 {
     struct buf b;

@@ -243,6 +243,23 @@ static void write_scalar(struct jw *w, const struct doc *d)
     }
 }
 
+static bool is_container(const struct doc *d)
+{
+    return d->kind == DOC_MAP || d->kind == DOC_LIST;
+}
+
+// Closes the containers that end with at, the innermost of open[0, *depth), and gives the sibling
+// that follows; NULL when nothing does.
+static const struct doc *close_after(struct jw *w, const struct doc *at,
+                                     const struct doc *const *open, uint32_t *depth)
+{
+    while (*depth > 0 && !at->next) {
+        at = open[--*depth];
+        end(w, at->kind == DOC_MAP ? '}' : ']');
+    }
+    return *depth > 0 ? at->next : NULL;
+}
+
 void jw_doc(struct jw *w, const struct doc *d)
 {
     const struct doc *open[DOC_DEPTH_MAX];
@@ -252,24 +269,19 @@ void jw_doc(struct jw *w, const struct doc *d)
         if (depth > 0 && open[depth - 1]->kind == DOC_MAP) {
             jw_key(w, at->key);
         }
-        if (at->kind == DOC_MAP || at->kind == DOC_LIST) {
-            CHECK(depth < DOC_DEPTH_MAX);
+        if (is_container(at)) {
             begin(w, at->kind == DOC_MAP ? '{' : '[');
-            open[depth++] = at;
             if (at->child) {
+                CHECK(depth < DOC_DEPTH_MAX);
+                open[depth++] = at;
                 at = at->child;
                 continue;
             }
             end(w, at->kind == DOC_MAP ? '}' : ']');
-            depth--;
         } else {
             write_scalar(w, at);
         }
-        while (depth > 0 && !at->next) {
-            at = open[--depth];
-            end(w, at->kind == DOC_MAP ? '}' : ']');
-        }
-        at = depth > 0 ? at->next : NULL;
+        at = close_after(w, at, open, &depth);
     }
 }
 
