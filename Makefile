@@ -5,9 +5,9 @@
 .NOTPARALLEL:
 MAKEFLAGS += --no-print-directory
 
-CCACHE := $(shell command -v ccache)
+CCACHE = $(shell command -v ccache)
 ifeq ($(origin CC),default)
-CC := $(or $(shell command -v gcc),cc)
+CC = $(or $(shell command -v gcc),cc)
 endif
 TEST_CC := clang-19
 TIME ?= 60
@@ -37,6 +37,7 @@ run: deps ## play the main job on this machine; ONCE=1 ends after it
 test: deps check ## the fast tests, with sanitizers; SUITE=sched for one suite
 	@$(MAKE) build-test/build.ninja
 	@ninja -C build-test
+	@rm -f build-test/meson-logs/testlog.json
 	@$(SANITIZER_ENV) meson test -C build-test --no-rebuild --print-errorlogs \
 		$(if $(SUITE),--suite $(SUITE),--no-suite long) || true
 	@tools/test-summary build-test
@@ -44,6 +45,7 @@ test: deps check ## the fast tests, with sanitizers; SUITE=sched for one suite
 test-long: deps ## the slow suites
 	@$(MAKE) build-test/build.ninja
 	@ninja -C build-test
+	@rm -f build-test/meson-logs/testlog.json
 	@$(SANITIZER_ENV) meson test -C build-test --no-rebuild --print-errorlogs --suite long \
 		--timeout-multiplier 10 || true
 	@tools/test-summary build-test
