@@ -170,14 +170,14 @@ static uint32_t default_group(struct case_world *w, struct arena *arena, uint32_
             return g;
         }
     }
-    *ARRAY_PUSH(arena, &w->groups) =
-        (struct case_group){.name = STR("default"),
-                            .workload = workload,
-                            .parent = w->groups.count == row->group_first ? IX_NONE : row->group_first,
-                            .is_pod_set = true,
-                            .topology = IX_NONE,
-                            .required = IX_NONE,
-                            .preferred = IX_NONE};
+    bool alone = w->groups.count == row->group_first;
+    *ARRAY_PUSH(arena, &w->groups) = (struct case_group){.name = STR("default"),
+                                                         .workload = workload,
+                                                         .parent = alone ? IX_NONE : row->group_first,
+                                                         .is_pod_set = true,
+                                                         .topology = IX_NONE,
+                                                         .required = IX_NONE,
+                                                         .preferred = IX_NONE};
     return w->groups.count - 1;
 }
 
@@ -270,7 +270,8 @@ static void read_pod(struct parsing *p, const struct at *at, const struct doc *d
          STRS("priority"), STRS("node_affinity"), STRS("labels"), STRS("affinity_key"),
          STRS("anti_affinity_key"), STRS("mig")}};
     static const struct str states[] = {STRS("pending"),   STRS("gated"),     STRS("running"),
-                                        STRS("releasing"), STRS("succeeded"), STRS("failed")};
+                                        STRS("releasing"), STRS("succeeded"), STRS("failed"),
+                                        STRS("pipelined")};
     const struct doc *m[MEMBERS_MAX];
     struct case_world *w = &p->c->world;
     open_map(p, at, d, &keys, m);
@@ -283,9 +284,9 @@ static void read_pod(struct parsing *p, const struct at *at, const struct doc *d
         .shape = pod_shape(p, at, m, defaults),
         .order = number_of(p, at, "priority", m[POD_PRIORITY],
                            (struct range){1, -AMOUNT_MAX, AMOUNT_MAX, 0}),
-        .state = (enum case_pod_state)state, /* states[] is in the order of the enum */
+        .state = (enum case_pod_state)state, /* states[] is in its order */
         .node = index_of(p, at, "node", m[POD_NODE], &p->nodes, "node")};
-    if (case_pod_holds(&pod)) {
+    if (case_pod_holds(&pod) || pod.state == CASE_PIPELINED) {
         if (m[POD_NODE] == NULL) {
             PROBLEM(p, at, d, "a pod that is " STR_FMT " needs a node", STR_ARG(states[state]));
         } else if (pod.node != IX_NONE) {
@@ -426,6 +427,21 @@ static uint32_t device_of(struct parsing *p, uint32_t node, struct str label, st
     return device;
 }
 
+/* A pod that is pipelined at the start waits and has a claim on its place. */
+static void make_claim(struct case_world *w, uint32_t ix)
+{
+    struct case_pod *pod = &w->pods.items[ix];
+    *ARRAY_PUSH(w->arena, &w->claims) = (struct case_claim){.workload = pod->workload,
+                                                            .pod = ix,
+                                                            .node = pod->node,
+                                                            .hold_first = pod->hold_first,
+                                                            .hold_count = pod->hold_count,
+                                                            .since_ms = w->now_ms};
+    pod->state = CASE_PENDING;
+    pod->node = IX_NONE;
+    pod->hold_count = 0;
+}
+
 /* Gives the pods that hold devices at the start theirs: one for each label, fresh ones where there
  * is no label. */
 void place_held(struct parsing *p)
@@ -439,22 +455,26 @@ void place_held(struct parsing *p)
         struct case_pod *pod = &w->pods.items[p->held.items[i].pod];
         const struct case_shape *shape = &w->shapes.items[pod->shape];
         const struct doc *label = p->held.items[i].labels ? p->held.items[i].labels->child : NULL;
+        bool there = pod->state != CASE_PIPELINED;
         pod->hold_first = w->holds.count;
         for (uint32_t n = 0; shape->gpu != GPU_NONE && n < shape->device_count; n++) {
             uint32_t device =
                 device_of(p, pod->node, label ? label->text : STR(""), &labels, next_free);
             label = label ? label->next : NULL;
             int64_t share = device == IX_NONE ? 0 : held_share(w, shape, device);
-            if (device == IX_NONE || taken[device] + share > DEVICE_SHARE) {
+            if (device == IX_NONE || (there && taken[device] + share > DEVICE_SHARE)) {
                 PROBLEM(p, NULL, p->held.items[i].where,
                         "pod \"" STR_FMT "\" holds more than node \"" STR_FMT "\" has left",
                         STR_ARG(pod->name), STR_ARG(w->nodes.items[pod->node].name));
                 break;
             }
-            taken[device] += share;
+            taken[device] += there ? share : 0;
             *ARRAY_PUSH(p->arena, &w->holds) = (struct case_hold){
                 .device = device, .share = share, .bytes = shape->device_memory_bytes};
             pod->hold_count++;
+        }
+        if (!there) {
+            make_claim(w, p->held.items[i].pod);
         }
     }
 }
