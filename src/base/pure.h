@@ -9,6 +9,10 @@
 #include <string.h>
 #include <time.h>
 
+/* A hardened clang build has these as macros, and a macro cannot be poisoned. */
+#undef printf
+#undef fprintf
+
 #pragma GCC poison malloc calloc realloc reallocarray strdup strndup aligned_alloc
 #pragma GCC poison time clock_gettime gettimeofday localtime gmtime localtime_r gmtime_r
 #pragma GCC poison rand random srand getenv setenv secure_getenv
