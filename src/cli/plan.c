@@ -194,8 +194,8 @@ static void print_change(const struct plan_change *change, bool is_new, bool in_
 {
     buf_str(out, in_pool ? STR("        ") : STR("    "));
     put_safe(out, change->field);
-    buf_printf(out, "%*s", (int)(change->field.len < FIELD_WIDTH ? FIELD_WIDTH - change->field.len
-                                                                 : 1), "");
+    buf_printf(out, "%*s",
+               (int)(change->field.len < FIELD_WIDTH ? FIELD_WIDTH - change->field.len : 1), "");
     if (!is_new) {
         put_safe(out, change->from);
         buf_str(out, STR(" -> "));

@@ -35,8 +35,7 @@ struct spot {
     uint32_t line, col;
 };
 
-static struct problem *refuse(struct yaml *y, enum status status, struct spot at,
-                              const char *text)
+static struct problem *refuse(struct yaml *y, enum status status, struct spot at, const char *text)
 {
     struct problem *p = problems_add(y->problems, SEVERITY_ERROR, "%s", text);
     p->status = status;
@@ -159,8 +158,8 @@ static struct doc *node_new(struct yaml *y, struct spot at)
         at = (struct spot){level->doc->line, level->doc->col};
     }
     if (++y->node_count > YAML_NODES_MAX) {
-        refuse(y, STATUS_TOO_LARGE, at, "the document has more than 400000 values")->hint =
-            STR("split it");
+        refuse(y, STATUS_TOO_LARGE, at, "the document has more than 400000 values")->hint = STR(
+            "split it");
         return NULL;
     }
     struct doc *doc = ARENA_NEW(y->arena, struct doc);
@@ -201,8 +200,8 @@ static bool alias_counts(struct yaml *y, struct spot at)
     if (++y->alias_node_count <= YAML_ALIAS_NODES_MAX) {
         return true;
     }
-    refuse(y, STATUS_TOO_LARGE, at, "aliases unfold to more than 40000 values")->hint =
-        STR("write the values out");
+    refuse(y, STATUS_TOO_LARGE, at, "aliases unfold to more than 40000 values")->hint = STR(
+        "write the values out");
     return false;
 }
 
@@ -287,8 +286,8 @@ static bool tag_ok(struct yaml *y, struct fy_token *token, struct spot at, const
     if (str_eq(handle, STR("!!")) && str_eq(suffix, str_from_c(own))) {
         return true;
     }
-    refuse(y, STATUS_INVALID, at, "tags (!name) have no meaning here")->hint =
-        STR("remove the tag");
+    refuse(y, STATUS_INVALID, at, "tags (!name) have no meaning here")->hint = STR(
+        "remove the tag");
     return false;
 }
 
@@ -313,8 +312,8 @@ static void on_scalar(struct yaml *y, struct fy_event *event)
     }
     struct str text = token_text(y, event->scalar.value);
     if (!str_is_utf8(text)) { // by an escape: "\0"
-        refuse(y, STATUS_INVALID, at, "expected text without NUL characters")->hint =
-            STR("remove the escape \\0");
+        refuse(y, STATUS_INVALID, at, "expected text without NUL characters")->hint = STR(
+            "remove the escape \\0");
         return;
     }
     if (wants_key(y)) {
@@ -377,8 +376,8 @@ static void on_alias(struct yaml *y, struct fy_event *event)
         return;
     }
     if (!map_get(&y->anchor_ix, name, &ix)) {
-        refuse(y, STATUS_INVALID, at, "the alias names nothing above it")->hint =
-            STR("define it before with &name");
+        refuse(y, STATUS_INVALID, at, "the alias names nothing above it")->hint = STR(
+            "define it before with &name");
         return;
     }
     const struct doc *from = y->anchors.items[ix];
@@ -463,8 +462,8 @@ static void report_diagnostics(struct yaml *y, struct fy_diag *diag, struct str 
     while ((error = fy_diag_errors_iterate(diag, &at)) != NULL) {
         struct spot spot = {error->line > 0 ? (uint32_t)error->line : 0,
                             error->column > 0 ? (uint32_t)error->column : 0};
-        struct problem *p =
-            refuse(y, STATUS_INVALID, spot, error->msg ? error->msg : "this is not YAML");
+        struct problem *p = refuse(y, STATUS_INVALID, spot,
+                                   error->msg ? error->msg : "this is not YAML");
         if (spot.line > 0 && has_tab_indent(bytes, spot.line)) {
             p->hint = STR("indent with spaces, not tabs");
         } else if (y->depth > 0) {
@@ -514,8 +513,8 @@ enum status yaml_parse(struct str bytes, struct arena *arena, const struct doc *
     struct yaml y = {.arena = arena, .problems = problems};
     map_init(&y.anchor_ix, arena);
     if (bytes.len > YAML_BYTES_MAX) {
-        struct problem *p =
-            refuse(&y, STATUS_TOO_LARGE, (struct spot){0, 0}, "the document is larger than 4 MiB");
+        struct problem *p = refuse(&y, STATUS_TOO_LARGE, (struct spot){0, 0},
+                                   "the document is larger than 4 MiB");
         p->hint = STR("split it");
         return y.status;
     }

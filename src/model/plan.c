@@ -36,10 +36,8 @@ static const struct field pool_fields[] = {
 const struct record record_pool = RECORD("pool", struct pool, pool_fields);
 
 static const struct field department_fields[] = {
-    F_STR(1, struct department, name),
-    F_STR(2, struct department, parent),
-    F_STR(3, struct department, owner_group),
-    F_LIST(4, struct department, quotas, record_quota),
+    F_STR(1, struct department, name),        F_STR(2, struct department, parent),
+    F_STR(3, struct department, owner_group), F_LIST(4, struct department, quotas, record_quota),
     F_U32(5, struct department, id),
 };
 const struct record record_department = RECORD("department", struct department, department_fields);
@@ -123,9 +121,10 @@ static void merge_pools(const struct plan *base, const struct plan *change, bool
     uint32_t b = 0;
     uint32_t c = 0;
     while (b < base->pools_count || c < change->pools_count) {
-        int order = b == base->pools_count     ? 1
-                    : c == change->pools_count ? -1
-                                               : str_cmp(base->pools[b].name, change->pools[c].name);
+        int order = b == base->pools_count ? 1
+                    : c == change->pools_count
+                        ? -1
+                        : str_cmp(base->pools[b].name, change->pools[c].name);
         if (order < 0) {
             const struct pool *old = &base->pools[b++];
             if (!prune || str_eq(old->name, POOL_DEFAULT)) {
@@ -195,15 +194,15 @@ static void merge_projects(const struct plan *base, const struct plan *change, b
     }
 }
 
-void plan_merge(const struct plan *base, const struct plan *change, bool prune,
-                struct arena *arena, struct plan *out)
+void plan_merge(const struct plan *base, const struct plan *change, bool prune, struct arena *arena,
+                struct plan *out)
 {
     struct plan merged = {
         .pools = ARENA_ARRAY(arena, struct pool, base->pools_count + change->pools_count),
         .departments = ARENA_ARRAY(arena, struct department,
                                    base->departments_count + change->departments_count),
-        .projects =
-            ARENA_ARRAY(arena, struct project, base->projects_count + change->projects_count),
+        .projects = ARENA_ARRAY(arena, struct project,
+                                base->projects_count + change->projects_count),
     };
     merge_pools(base, change, prune, &merged);
     merge_departments(base, change, prune, &merged);

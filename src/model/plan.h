@@ -12,13 +12,13 @@
 
 struct quota {
     struct str pool;
-    int64_t gpu_share;             /* guaranteed, >= 0: shares of 1/7000 device, whole thousandths */
-    int64_t gpu_max_share;         /* maximum; -1 unlimited */
+    int64_t gpu_share;     /* guaranteed, >= 0: shares of 1/7000 device, whole thousandths */
+    int64_t gpu_max_share; /* maximum; -1 unlimited */
     int64_t cpu_milli, cpu_max_milli;       /* guaranteed and maximum; -1 unlimited (default) */
     int64_t memory_bytes, memory_max_bytes; /* the same */
-    bool over_quota;               /* default true; false: the maxima equal the (finite) guarantees */
-    int64_t weight_milli;          /* over-quota weight in thousandths; default 2000 */
-    int64_t rank;                  /* among siblings, higher first; default that of medium-low */
+    bool over_quota;      /* default true; false: the maxima equal the (finite) guarantees */
+    int64_t weight_milli; /* over-quota weight in thousandths; default 2000 */
+    int64_t rank;         /* among siblings, higher first; default that of medium-low */
     int64_t reclaim_min_runtime_ms, preempt_min_runtime_ms; /* -1: inherited (default) */
 };
 
@@ -29,17 +29,17 @@ struct pool {
     struct str label_key, label_value; /* nodes with this label; both empty for `default` */
     enum placement gpu_placement, cpu_placement;
     int64_t reclaim_min_runtime_ms, preempt_min_runtime_ms; /* default 0 */
-    bool time_based_fair_share;        /* default off */
+    bool time_based_fair_share;                             /* default off */
     bool implied; /* only named in quotas: made if it is not there, left as it is if it is */
 };
 
 struct department {
     struct str name;
-    struct str parent;      /* another department, or "" */
+    struct str parent; /* another department, or "" */
     struct str owner_group;
-    struct quota *quotas;   /* sorted by pool; a pool not named has no guarantee, see plan_quota */
+    struct quota *quotas; /* sorted by pool; a pool not named has no guarantee, see plan_quota */
     uint32_t quotas_count;
-    uint32_t id;            /* small number from a counter of the state, never reused; 0 in a file */
+    uint32_t id; /* small number from a counter of the state, never reused; 0 in a file */
 };
 
 enum preemptibility { PREEMPTIBILITY_DEFAULT, PREEMPTIBLE, NON_PREEMPTIBLE };
@@ -54,7 +54,7 @@ struct project {
     int64_t default_priority;                   /* 0: by the kind of workload */
     struct str_item *default_pools;             /* order in which pools are tried; empty: by name */
     uint32_t default_pools_count;
-    uint32_t id;                                /* as for departments */
+    uint32_t id; /* as for departments */
 };
 
 struct plan {
@@ -64,7 +64,8 @@ struct plan {
     uint32_t pools_count, departments_count, projects_count;
 };
 
-extern const struct record record_quota, record_pool, record_department, record_project, record_plan;
+extern const struct record record_quota, record_pool, record_department, record_project,
+    record_plan;
 
 /* plan_from_doc reads a parsed file (the seed's worksheet form) into *out, in normal form, and reports every problem
  * of form (unknown keys with the nearest known one, types, units, duplicates, ranges) with its
@@ -98,9 +99,9 @@ struct quota plan_quota(const struct quota *quotas, uint32_t count, struct str p
 enum change_kind { CHANGE_ADD, CHANGE_REMOVE, CHANGE_SET };
 struct plan_change {
     enum change_kind kind;
-    struct str what;      /* "project team-a", "project team-a, pool h100" */
-    struct str field;     /* "" for whole objects, else "max_gpus" */
-    struct str from, to;  /* as a person writes them */
+    struct str what;     /* "project team-a", "project team-a, pool h100" */
+    struct str field;    /* "" for whole objects, else "max_gpus" */
+    struct str from, to; /* as a person writes them */
 };
 /* plan_diff lists how `to` differs from `from`, in a stable order; objects that only `from` has are
  * listed as CHANGE_REMOVE only when prune. */
@@ -109,7 +110,7 @@ struct plan_change *plan_diff(const struct plan *from, const struct plan *to, bo
 /* plan_merge gives base with the objects of change added or replaced whole (ids kept; a pool that
  * change only implies is left as base has it); prune drops the others, but never the pool default.
  * *out is a deep copy in arena without implied pools. */
-void plan_merge(const struct plan *base, const struct plan *change, bool prune,
-                struct arena *arena, struct plan *out);
+void plan_merge(const struct plan *base, const struct plan *change, bool prune, struct arena *arena,
+                struct plan *out);
 /* plan_to_yaml writes the file form; plan_from_doc of it gives an equal plan. */
 void plan_to_yaml(const struct plan *plan, struct buf *out);

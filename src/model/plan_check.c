@@ -35,9 +35,10 @@ struct check {
     const struct plan *plan;
     struct problems *problems;
     struct arena *arena;
-    uint32_t earlier;                        /* problems that were there before */
     struct map pools, departments, projects; /* name to index in the plan */
     struct str *pool_names, *department_names;
+    struct map wrong; /* errors of form found before, see note_wrong */
+    bool is_name_wrong;
     uint32_t *parents; /* [departments_count]: index, or NO_PARENT */
     struct stand *pool_at, *department_at, *project_at;
     ARRAY(struct sum) sums;
@@ -46,6 +47,7 @@ struct check {
 };
 
 static const uint32_t NO_PARENT = UINT32_MAX;
+enum { NEAREST_MAX = 64 }; /* a nearest name is looked for while there are few problems */
 
 /* Whose quotas are looked at. */
 struct owner {
@@ -115,8 +117,8 @@ static void name_stands(struct check *c)
 {
     for (uint32_t i = 0; i < c->plan->pools_count; i++) {
         if (!c->pool_at[i].doc) {
-            c->pool_at[i].path =
-                arena_printf(c->arena, "node pool " STR_FMT, STR_ARG(c->plan->pools[i].name));
+            c->pool_at[i].path = arena_printf(c->arena, "node pool " STR_FMT,
+                                              STR_ARG(c->plan->pools[i].name));
         }
     }
     for (uint32_t i = 0; i < c->plan->departments_count; i++) {
@@ -127,8 +129,8 @@ static void name_stands(struct check *c)
     }
     for (uint32_t i = 0; i < c->plan->projects_count; i++) {
         if (!c->project_at[i].doc) {
-            c->project_at[i].path =
-                arena_printf(c->arena, "project " STR_FMT, STR_ARG(c->plan->projects[i].name));
+            c->project_at[i].path = arena_printf(c->arena, "project " STR_FMT,
+                                                 STR_ARG(c->plan->projects[i].name));
         }
     }
 }
@@ -160,48 +162,56 @@ static void place_problem(struct check *c, struct problem *p, const struct stand
     }
 }
 
-static bool contains(struct str text, struct str part)
+/* part_find returns where part begins in text, or text.len. */
+static uint32_t part_find(struct str text, struct str part)
 {
     for (uint32_t i = 0; i + part.len <= text.len; i++) {
         if (str_eq(str_sub(text, i, part.len), part)) {
-            return true;
+            return i;
         }
     }
-    return false;
+    return text.len;
 }
 
-/* is_name_wrong: some name has an error of form, so that a reference may fail for that alone. */
-static bool is_name_wrong(const struct check *c)
+static struct str department_of(struct str path)
 {
-    for (uint32_t i = 0; i < c->earlier; i++) {
-        const struct problem *p = &c->problems->items[i];
-        if (p->severity == SEVERITY_ERROR && str_ends(p->field, STR(".name"))) {
-            return true;
-        }
-    }
-    return false;
+    return str_sub(path, 0, str_find(path, ']') + 1);
 }
 
-/* is_quota_wrong: a quota for this pool in this department has an error of form, or its list may
- * be there under a misspelt key, so that a contradiction may follow from that alone. */
-static bool is_quota_wrong(const struct check *c, const struct stand *at, struct str pool)
+static struct str wrong_key(struct check *c, struct str department, struct str pool)
 {
-    struct str department = str_sub(at->path, 0, str_find(at->path, ']') + 1);
-    struct str quota = arena_printf(c->arena, ".node_pool_quotas." STR_FMT ".", STR_ARG(pool));
-    struct str whole = str_sub(quota, 0, quota.len - 1);
-    for (uint32_t i = 0; i < c->earlier; i++) {
+    return arena_printf(c->arena, STR_FMT " " STR_FMT, STR_ARG(department), STR_ARG(pool));
+}
+
+/* note_wrong remembers what errors of form were found before in: quotas, by department and pool;
+ * whole departments, where a list of quotas may be there under a misspelt key; names. */
+static void note_wrong(struct check *c)
+{
+    struct str quotas = STR(".node_pool_quotas");
+    for (uint32_t i = 0; i < c->problems->count; i++) {
         const struct problem *p = &c->problems->items[i];
-        if (p->severity != SEVERITY_ERROR || !str_starts(p->field, department)) {
+        uint32_t at = part_find(p->field, quotas);
+        if (p->severity != SEVERITY_ERROR) {
             continue;
         }
-        bool in_quotas = contains(p->field, STR(".node_pool_quotas."));
-        if (contains(p->field, quota) || str_ends(p->field, whole) ||
-            str_ends(p->field, STR(".node_pool_quotas")) ||
-            (!in_quotas && str_starts(p->text, STR("unknown key")))) {
-            return true;
+        c->is_name_wrong = c->is_name_wrong || str_ends(p->field, STR(".name"));
+        struct str department = department_of(p->field);
+        if (at + quotas.len < p->field.len) {
+            struct str pool = str_sub(p->field, at + quotas.len + 1, p->field.len);
+            map_put(&c->wrong, wrong_key(c, department, str_sub(pool, 0, str_find(pool, '.'))), 1);
+        } else if (at < p->field.len || str_starts(p->text, STR("unknown key"))) {
+            map_put(&c->wrong, wrong_key(c, department, STR("")), 1);
         }
     }
-    return false;
+}
+
+/* is_quota_wrong: a contradiction in this quota may only follow from an error of form. */
+static bool is_quota_wrong(struct check *c, const struct stand *at, struct str pool)
+{
+    struct str department = department_of(at->path);
+    uint32_t one;
+    return map_get(&c->wrong, wrong_key(c, department, pool), &one) ||
+           map_get(&c->wrong, wrong_key(c, department, STR("")), &one);
 }
 
 /* ---- form ---- */
@@ -217,8 +227,8 @@ static void check_values(struct check *c, const struct stand *at, struct str poo
             (i > 0 && form_eq(key->form, field, key_field(key, keys->defaults)))) {
             continue; // key 0 is the name, which has no default, or a number, which holds
         }
-        struct problem *p =
-            problems_add(c->problems, SEVERITY_ERROR, "expected %s", form_accepts(key->form));
+        struct problem *p = problems_add(c->problems, SEVERITY_ERROR, "expected %s",
+                                         form_accepts(key->form));
         place_problem(c, p, at, pool, key->name);
         p->hint = form_hint(key->form, &(struct doc){.kind = DOC_NULL}, c->arena);
     }
@@ -299,6 +309,9 @@ static struct str *names_of_departments(const struct plan *plan, struct arena *a
 static struct str nearest_hint(struct check *c, struct str name, const struct str *names,
                                uint32_t count, const char *otherwise)
 {
+    if (c->problems->count > NEAREST_MAX) {
+        return str_from_c(otherwise);
+    }
     uint32_t near = str_nearest(name, names, count);
     return near < count ? arena_printf(c->arena, "did you mean " STR_FMT "?", STR_ARG(names[near]))
                         : str_from_c(otherwise);
@@ -307,7 +320,7 @@ static struct str nearest_hint(struct check *c, struct str name, const struct st
 static void unknown_department(struct check *c, const struct stand *at, struct str name,
                                struct str key)
 {
-    if (is_name_wrong(c)) {
+    if (c->is_name_wrong) {
         return;
     }
     struct problem *p = problems_add(c->problems, SEVERITY_ERROR,
@@ -383,10 +396,9 @@ static void check_tree(struct check *c)
             depth[stack[--stacked]] = ++above;
         }
         if (sound && depth[i] == QUEUE_DEPTH_MAX) { // a project below makes one more
-            struct problem *p =
-                problems_add(c->problems, SEVERITY_ERROR,
-                             "departments are nested at most %u deep, this is one deeper",
-                             QUEUE_DEPTH_MAX - 1);
+            struct problem *p = problems_add(
+                c->problems, SEVERITY_ERROR,
+                "departments are nested at most %u deep, this is one deeper", QUEUE_DEPTH_MAX - 1);
             place_problem(c, p, &c->department_at[i], STR(""), STR("parent"));
             p->hint = STR("put it under a department further up");
         }
@@ -482,10 +494,10 @@ static void check_max(struct check *c, const struct owner *owner, const struct q
     if (guarantee != AMOUNT_UNLIMITED && max < guarantee) {
         struct str low = amount_text(c, max, resource);
         struct str high = amount_text(c, guarantee, resource);
-        struct problem *p =
-            problems_add(c->problems, SEVERITY_ERROR,
-                         "the maximum of " STR_FMT " is below the guarantee of " STR_FMT,
-                         STR_ARG(low), STR_ARG(high));
+        struct problem *p = problems_add(c->problems, SEVERITY_ERROR,
+                                         "the maximum of " STR_FMT
+                                         " is below the guarantee of " STR_FMT,
+                                         STR_ARG(low), STR_ARG(high));
         place_problem(c, p, owner->at, quota->pool, key);
         p->hint = STR("raise the maximum or lower the guarantee");
         return;
@@ -585,12 +597,12 @@ static void check_hardware(struct check *c, const struct sum *sum)
     struct str pool = c->plan->pools[sum->pool].name;
     struct str guaranteed = amount_text(c, sum->v[0], 0);
     struct str has = amount_text(c, there, 0);
-    struct problem *p = problems_add(
-        c->problems, SEVERITY_WARNING,
-        "departments are guaranteed " STR_FMT " together in node pool \"" STR_FMT
-        "\", which has " STR_FMT "%s",
-        STR_ARG(guaranteed), STR_ARG(pool), STR_ARG(has),
-        lost ? " once its largest node is lost" : "");
+    struct problem *p = problems_add(c->problems, SEVERITY_WARNING,
+                                     "departments are guaranteed " STR_FMT
+                                     " together in node pool \"" STR_FMT "\", which has " STR_FMT
+                                     "%s",
+                                     STR_ARG(guaranteed), STR_ARG(pool), STR_ARG(has),
+                                     lost ? " once its largest node is lost" : "");
     if (map_get(&c->departments, sum->largest->name, &ix)) {
         place_problem(c, p, &c->department_at[ix], pool, quota_keys.items[QUOTA_GPUS].name);
     }
@@ -632,6 +644,7 @@ static void check_init(struct check *c, const struct pool_capacity *capacity,
     map_init(&c->departments, c->arena);
     map_init(&c->projects, c->arena);
     map_init(&c->sum_ix, c->arena);
+    map_init(&c->wrong, c->arena);
     c->pool_names = names_of_pools(plan, c->arena);
     c->department_names = names_of_departments(plan, c->arena);
     c->parents = ARENA_ARRAY(c->arena, uint32_t, plan->departments_count);
@@ -665,11 +678,11 @@ void plan_check(const struct plan *plan, const struct doc *root,
         .plan = plan,
         .problems = problems,
         .arena = problems->arena,
-        .earlier = problems->count,
     };
     check_init(&c, capacity, capacity_count);
     locate(&c, root);
     name_stands(&c);
+    note_wrong(&c);
     check_form(&c);
     check_references(&c);
     check_pools(&c);
@@ -677,8 +690,7 @@ void plan_check(const struct plan *plan, const struct doc *root,
     for (uint32_t i = 0; i < plan->departments_count; i++) {
         const struct department *d = &plan->departments[i];
         struct owner owner = {&c.department_at[i], c.parents[i]};
-        check_quotas(&c, &owner, d->quotas, d->quotas_count,
-                     c.parents[i] == NO_PARENT ? d : NULL);
+        check_quotas(&c, &owner, d->quotas, d->quotas_count, c.parents[i] == NO_PARENT ? d : NULL);
     }
     for (uint32_t i = 0; i < plan->projects_count; i++) {
         const struct project *p = &plan->projects[i];

@@ -50,17 +50,17 @@ static const struct word preemptibilities[] = {
 };
 /* Largest first, so that the first that divides an amount writes it shortest. */
 static const struct word memory_units[] = {
-    {STRS("Ei"), INT64_C(1) << 60          },
-    {STRS("Pi"), INT64_C(1) << 50          },
-    {STRS("Ti"), INT64_C(1) << 40          },
-    {STRS("Gi"), INT64_C(1) << 30          },
-    {STRS("Mi"), INT64_C(1) << 20          },
-    {STRS("Ki"), INT64_C(1) << 10          },
-    {STRS("P"),  INT64_C(1000000000000000) },
-    {STRS("T"),  INT64_C(1000000000000)    },
-    {STRS("G"),  INT64_C(1000000000)       },
-    {STRS("M"),  INT64_C(1000000)          },
-    {STRS("k"),  INT64_C(1000)             },
+    {STRS("Ei"), INT64_C(1) << 60         },
+    {STRS("Pi"), INT64_C(1) << 50         },
+    {STRS("Ti"), INT64_C(1) << 40         },
+    {STRS("Gi"), INT64_C(1) << 30         },
+    {STRS("Mi"), INT64_C(1) << 20         },
+    {STRS("Ki"), INT64_C(1) << 10         },
+    {STRS("P"),  INT64_C(1000000000000000)},
+    {STRS("T"),  INT64_C(1000000000000)   },
+    {STRS("G"),  INT64_C(1000000000)      },
+    {STRS("M"),  INT64_C(1000000)         },
+    {STRS("k"),  INT64_C(1000)            },
 };
 static const struct word time_units[] = {
     {STRS("d"),  INT64_C(24) * 3600 * 1000},
@@ -537,9 +537,9 @@ struct str form_hint(enum form form, const struct doc *value, struct arena *aren
     case FORM_PRIORITY:
         return nearest_priority(text, arena);
     case FORM_DURATION:
-        return value->kind == DOC_NUMBER ? arena_printf(arena, "for seconds write " STR_FMT "s",
-                                                        STR_ARG(text))
-                                         : STR("");
+        return value->kind == DOC_NUMBER
+                   ? arena_printf(arena, "for seconds write " STR_FMT "s", STR_ARG(text))
+                   : STR("");
     case FORM_GROUP:
     case FORM_NESTED:
         break;
@@ -615,9 +615,8 @@ static struct str number_format(enum form form, int64_t value, struct arena *are
         if (word.len > 0) {
             return word;
         }
-        return form == FORM_PRIORITY && value == 0
-                   ? STR("none")
-                   : arena_printf(arena, "%lld", (long long)value);
+        return form == FORM_PRIORITY && value == 0 ? STR("none")
+                                                   : arena_printf(arena, "%lld", (long long)value);
     case FORM_DURATION:
         return duration_format(value, arena);
     case FORM_BOOL:

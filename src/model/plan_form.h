@@ -41,11 +41,19 @@ struct keys {
 extern const struct keys quota_keys, pool_keys, placement_keys, department_keys, project_keys;
 extern const struct quota quota_default;
 /* quota_keys.items[QUOTA_KEY_…], for messages about one key */
-enum { QUOTA_GPUS, QUOTA_OVER, QUOTA_WEIGHT, QUOTA_GPUS_MAX_KEY, QUOTA_CPUS, QUOTA_CPUS_MAX_KEY,
-       QUOTA_MEMORY, QUOTA_MEMORY_MAX_KEY };
+enum {
+    QUOTA_GPUS,
+    QUOTA_OVER,
+    QUOTA_WEIGHT,
+    QUOTA_GPUS_MAX_KEY,
+    QUOTA_CPUS,
+    QUOTA_CPUS_MAX_KEY,
+    QUOTA_MEMORY,
+    QUOTA_MEMORY_MAX_KEY
+};
 
-#define POOL_DEFAULT    STR("default")         /* the pool of the nodes that no other pool selects */
-#define POOL_LABEL_KEY  STR("runai.node-pool") /* selector of a pool without one: key=NAME */
+#define POOL_DEFAULT   STR("default")         /* the pool of the nodes that no other pool selects */
+#define POOL_LABEL_KEY STR("runai.node-pool") /* selector of a pool without one: key=NAME */
 
 /* form_parse reads value into *field; false when it is not of this form or out of its range
  * (form_accepts says both in words, after "expected "). */
@@ -58,7 +66,8 @@ struct str form_format(enum form form, const void *field, struct arena *arena);
 bool form_eq(enum form form, const void *a, const void *b);
 /* form_holds: *field is a value that form_parse could have made. */
 bool form_holds(enum form form, const void *field);
-bool name_ok(struct str name, uint32_t len_max); /* letter, then lower-case letters, digits, hyphens */
+bool name_ok(struct str name,
+             uint32_t len_max); /* letter, then lower-case letters, digits, hyphens */
 static inline const void *key_field(const struct key *key, const void *object)
 {
     return (const char *)object + key->offset;

@@ -7,6 +7,7 @@
 #include "model/plan.h"
 
 #include "base/array.h"
+#include "base/check.h"
 #include "base/map.h"
 #include "base/sort.h"
 #include "model/limits.h"
@@ -25,6 +26,7 @@ struct reader {
     ARRAY(struct pool) pools;
     ARRAY(struct department) departments;
     ARRAY(struct project) projects;
+    bool pools_full, queues_full;
     struct map pool_lines, department_lines, project_lines; /* by name, the line */
 };
 
@@ -43,8 +45,8 @@ static struct str place_format(const struct place *place, struct arena *arena)
         if (!step->key.ptr) {
             text = arena_printf(arena, STR_FMT "[%u]", STR_ARG(text), step->index);
         } else {
-            text = arena_printf(arena, STR_FMT "%s" STR_FMT, STR_ARG(text),
-                                text.len > 0 ? "." : "", STR_ARG(step->key));
+            text = arena_printf(arena, STR_FMT "%s" STR_FMT, STR_ARG(text), text.len > 0 ? "." : "",
+                                STR_ARG(step->key));
         }
     }
     return text;
@@ -91,8 +93,8 @@ static void wrong_value(struct reader *r, const struct place *place, const struc
                         enum form form)
 {
     struct str shown = value_shown(value, r->arena);
-    struct problem *p =
-        ERROR_AT(r, place, value, "expected %s, got " STR_FMT, form_accepts(form), STR_ARG(shown));
+    struct problem *p = ERROR_AT(r, place, value, "expected %s, got " STR_FMT, form_accepts(form),
+                                 STR_ARG(shown));
     p->hint = form_hint(form, value, r->arena);
 }
 
@@ -101,19 +103,25 @@ static void unknown_key(struct reader *r, const struct place *place, const struc
 {
     enum { KEYS_MAX = 16 };
     struct str names[KEYS_MAX];
-    struct str all = STR("");
-    for (uint32_t i = 0; i < keys->count && i < KEYS_MAX; i++) {
-        names[i] = keys->items[i].name;
-        all = arena_printf(r->arena, STR_FMT "%s" STR_FMT, STR_ARG(all), i > 0 ? ", " : "",
-                           STR_ARG(names[i]));
-    }
     struct str shown = str_clip(member->key, VALUE_SHOWN_MAX);
-    struct problem *p =
-        ERROR_KEY(r, place, member, "unknown key \"" STR_FMT "\"", STR_ARG(shown));
+    struct problem *p = ERROR_KEY(r, place, member, "unknown key \"" STR_FMT "\"", STR_ARG(shown));
+    if (r->problems->dropped > 0) {
+        return; // nobody sees it
+    }
+    CHECK(keys->count <= KEYS_MAX);
+    for (uint32_t i = 0; i < keys->count; i++) {
+        names[i] = keys->items[i].name;
+    }
     uint32_t near = str_nearest(member->key, names, keys->count);
-    p->hint = near < keys->count
-                  ? arena_printf(r->arena, "did you mean " STR_FMT "?", STR_ARG(names[near]))
-                  : arena_printf(r->arena, "known here: " STR_FMT, STR_ARG(all));
+    if (near < keys->count) {
+        p->hint = arena_printf(r->arena, "did you mean " STR_FMT "?", STR_ARG(names[near]));
+        return;
+    }
+    p->hint = STR("known here:");
+    for (uint32_t i = 0; i < keys->count; i++) {
+        p->hint = arena_printf(r->arena, STR_FMT "%s" STR_FMT, STR_ARG(p->hint), i > 0 ? ", " : " ",
+                               STR_ARG(names[i]));
+    }
 }
 
 static bool expect_kind(struct reader *r, const struct place *place, const struct doc *value,
@@ -124,8 +132,7 @@ static bool expect_kind(struct reader *r, const struct place *place, const struc
     }
     if (value->kind != DOC_NULL) { // nothing is an empty map or list
         struct str shown = value_shown(value, r->arena);
-        ERROR_AT(r, place, value, "expected %s, got " STR_FMT, doc_kind_name(kind),
-                 STR_ARG(shown));
+        ERROR_AT(r, place, value, "expected %s, got " STR_FMT, doc_kind_name(kind), STR_ARG(shown));
     }
     return false;
 }
@@ -176,11 +183,11 @@ static bool name_taken(struct reader *r, const struct place *at, const struct do
     uint32_t first = 0;
     if (!name_doc) {
         if (item->kind == DOC_MAP) {
-            ERROR_AT(r, at, item, "a %s needs a name", what)->hint =
-                arena_printf(r->arena, "add name: and the name of the %s", what);
+            ERROR_AT(r, at, item, "a %s needs a name", what)->hint = arena_printf(
+                r->arena, "add name: and the name of the %s", what);
         } else if (item->kind == DOC_NULL) {
-            ERROR_AT(r, at, item, "expected a %s, got nothing", what)->hint =
-                STR("remove the empty item");
+            ERROR_AT(r, at, item, "expected a %s, got nothing", what)->hint = STR(
+                "remove the empty item");
         }
         return true;
     }
@@ -199,6 +206,34 @@ static bool name_taken(struct reader *r, const struct place *at, const struct do
 }
 
 /* ---- pools ---- */
+
+/* pool_room: there may be one pool more; the first beyond is reported, where it is. */
+static bool pool_room(struct reader *r, const struct place *place, const struct doc *doc)
+{
+    if (r->pools.count < POOLS_MAX) {
+        return true;
+    }
+    if (!r->pools_full) {
+        r->pools_full = true;
+        ERROR_KEY(r, place, doc, "more than %u node pools", POOLS_MAX)->hint = STR(
+            "pools describe kinds of hardware, not teams: merge some");
+    }
+    return false;
+}
+
+/* queue_room: the same for departments and projects. */
+static bool queue_room(struct reader *r, const struct place *place, const struct doc *doc)
+{
+    if (r->departments.count + r->projects.count < QUEUES_MAX) {
+        return true;
+    }
+    if (!r->queues_full) {
+        r->queues_full = true;
+        ERROR_KEY(r, place, doc, "more than %u departments and projects", QUEUES_MAX)->hint = STR(
+            "merge some");
+    }
+    return false;
+}
 
 static void pool_default_selector(struct pool *pool)
 {
@@ -232,12 +267,15 @@ static void read_pool(struct reader *r, const struct place *at, const struct doc
     if (!found[SELECTOR]) {
         pool_default_selector(&pool);
     }
-    *ARRAY_PUSH(r->arena, &r->pools) = pool;
+    if (pool_room(r, at, item)) {
+        *ARRAY_PUSH(r->arena, &r->pools) = pool;
+    }
 }
 
 static struct str nearest_pool(struct reader *r, struct str name)
 {
-    for (uint32_t i = 0; i < r->pools.count; i++) {
+    uint32_t count = r->problems->dropped > 0 ? 0 : r->pools.count;
+    for (uint32_t i = 0; i < count && i < POOLS_MAX; i++) {
         const struct pool *pool = &r->pools.items[i];
         if (!pool->implied && str_nearest(name, &pool->name, 1) == 0) {
             return arena_printf(r->arena, "did you mean " STR_FMT "?", STR_ARG(pool->name));
@@ -250,7 +288,7 @@ static struct str nearest_pool(struct reader *r, struct str name)
 static void pool_implied(struct reader *r, const struct place *place, const struct doc *member)
 {
     uint32_t line = 0;
-    if (map_get(&r->pool_lines, member->key, &line)) {
+    if (map_get(&r->pool_lines, member->key, &line) || !pool_room(r, place, member)) {
         return;
     }
     struct pool *pool = ARRAY_PUSH(r->arena, &r->pools);
@@ -286,7 +324,8 @@ static void quota_settle(struct reader *r, const struct place *at, struct quota 
     }
     if (found[QUOTA_WEIGHT]) {
         struct place place = {.up = at, .key = STR("over_quota_weight")};
-        WARNING_AT(r, &place, found[QUOTA_WEIGHT], "over-quota is off here: the weight has no effect")
+        WARNING_AT(r, &place, found[QUOTA_WEIGHT],
+                   "over-quota is off here: the weight has no effect")
             ->hint = STR("remove it, or set allow_over_quota: true");
         quota->weight_milli = quota_default.weight_milli;
     }
@@ -361,7 +400,9 @@ static struct quota *read_quotas(struct reader *r, const struct place *up, const
         struct place place = {.up = &at, .key = member->key};
         uint32_t first_line = 0;
         if (!name_ok(member->key, NAME_LEN_MAX)) {
-            struct doc key = {.kind = DOC_STRING, .text = member->key, .line = member->key_line,
+            struct doc key = {.kind = DOC_STRING,
+                              .text = member->key,
+                              .line = member->key_line,
                               .col = member->key_col};
             wrong_value(r, &place, &key, FORM_NAME);
             continue;
@@ -391,7 +432,8 @@ static void read_project(struct reader *r, const struct place *at, const struct 
     struct project project = {.department = department};
     read_keys(r, at, item, &project_keys, &project, found);
     project.quotas = read_quotas(r, at, found[QUOTAS], &project.quotas_count);
-    if (!name_taken(r, at, item, found[NAME], project.name, &r->project_lines, "project")) {
+    if (!name_taken(r, at, item, found[NAME], project.name, &r->project_lines, "project") &&
+        queue_room(r, at, item)) {
         *ARRAY_PUSH(r->arena, &r->projects) = project;
     }
 }
@@ -404,7 +446,8 @@ static void read_department(struct reader *r, const struct place *at, const stru
     read_keys(r, at, item, &department_keys, &department, found);
     department.quotas = read_quotas(r, at, found[QUOTAS], &department.quotas_count);
     struct str name = department.name;
-    if (!name_taken(r, at, item, found[NAME], name, &r->department_lines, "department")) {
+    if (!name_taken(r, at, item, found[NAME], name, &r->department_lines, "department") &&
+        queue_room(r, at, item)) {
         *ARRAY_PUSH(r->arena, &r->departments) = department;
     }
     struct place list = {.up = at, .key = STR("projects")};
@@ -425,7 +468,9 @@ static const struct key root_items[] = {
     {STRS("node_pools"),   FORM_NESTED, 0},
 };
 static const struct keys root_keys = {root_items, COUNT_OF(root_items), NULL};
-static const struct key organization_items[] = {{STRS("departments"), FORM_NESTED, 0}};
+static const struct key organization_items[] = {
+    {STRS("departments"), FORM_NESTED, 0}
+};
 static const struct keys organization_keys = {organization_items, COUNT_OF(organization_items),
                                               NULL};
 
@@ -444,18 +489,6 @@ static void read_list(struct reader *r, const struct place *at, const struct doc
     }
 }
 
-static void check_counts(struct reader *r, const struct doc *root)
-{
-    if (r->pools.count > POOLS_MAX) {
-        ERROR_AT(r, NULL, root, "expected at most %u node pools, got %u", POOLS_MAX,
-                 r->pools.count);
-    }
-    if (r->departments.count + r->projects.count > QUEUES_MAX) {
-        ERROR_AT(r, NULL, root, "expected at most %u departments and projects, got %u", QUEUES_MAX,
-                 r->departments.count + r->projects.count);
-    }
-}
-
 void plan_from_doc(const struct doc *root, struct arena *arena, struct plan *out,
                    struct problems *problems)
 {
@@ -467,8 +500,8 @@ void plan_from_doc(const struct doc *root, struct arena *arena, struct plan *out
     map_init(&r.department_lines, arena);
     map_init(&r.project_lines, arena);
     if (root->kind == DOC_NULL) {
-        ERROR_AT(&r, NULL, root, "the file is empty")->hint =
-            STR("a plan begins with organization: or node_pools:");
+        ERROR_AT(&r, NULL, root, "the file is empty")->hint = STR(
+            "a plan begins with organization: or node_pools:");
     }
     read_keys(&r, NULL, root, &root_keys, NULL, found);
     struct place pools_place = {.key = STR("node_pools")};
@@ -480,7 +513,6 @@ void plan_from_doc(const struct doc *root, struct arena *arena, struct plan *out
     }
     struct place departments_place = {.up = &organization_place, .key = STR("departments")};
     read_list(&r, &departments_place, departments, read_department);
-    check_counts(&r, root);
     *out = (struct plan){
         .pools = r.pools.items,
         .departments = r.departments.items,

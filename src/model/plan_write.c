@@ -21,9 +21,9 @@ static void indent(struct writer *w, uint32_t columns)
  * YAML gives a meaning, and is none of its words. */
 static bool is_plain(struct str s)
 {
-    static const struct str words[] = {STRS("null"), STRS("Null"), STRS("NULL"), STRS("true"),
-                                       STRS("True"), STRS("TRUE"), STRS("false"), STRS("False"),
-                                       STRS("FALSE")};
+    static const struct str words[] = {STRS("null"),  STRS("Null"),  STRS("NULL"),
+                                       STRS("true"),  STRS("True"),  STRS("TRUE"),
+                                       STRS("false"), STRS("False"), STRS("FALSE")};
     for (uint32_t i = 0; i < COUNT_OF(words); i++) {
         if (str_eq(s, words[i])) {
             return false;
@@ -79,8 +79,7 @@ static void put_value(struct writer *w, const struct key *key, const void *objec
         return;
     }
     struct str text = form_format(key->form, field, w->arena);
-    if (key->form == FORM_GROUP || key->form == FORM_NAME ||
-               key->form == FORM_PROJECT_NAME) {
+    if (key->form == FORM_GROUP || key->form == FORM_NAME || key->form == FORM_PROJECT_NAME) {
         put_text(w, text);
     } else {
         buf_str(w->out, text);
