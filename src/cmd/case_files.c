@@ -34,8 +34,7 @@ enum status case_files_find(const char *path, struct arena *arena, struct case_p
         return err_set(err, STATUS_IO, "%s: %s", path, strerror(errno));
     }
     for (int i = 0; i < count; i++) {
-        *ARRAY_PUSH(arena, &out->list) =
-            arena_printf(arena, "%s/%s", path, entries[i]->d_name).ptr;
+        *ARRAY_PUSH(arena, &out->list) = arena_printf(arena, "%s/%s", path, entries[i]->d_name).ptr;
         free(entries[i]);
     }
     free(entries);

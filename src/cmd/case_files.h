@@ -12,8 +12,8 @@ struct case_paths {
 
 /* case_files_find adds to *out the path itself, or, when it is a directory, every *.json in it in
  * the order of their names. STATUS_UNKNOWN or STATUS_IO when it cannot be read. */
-MUST_USE enum status case_files_find(const char *path, struct arena *arena,
-                                     struct case_paths *out, struct err *err);
+MUST_USE enum status case_files_find(const char *path, struct arena *arena, struct case_paths *out,
+                                     struct err *err);
 
 /* case_file_load reads, parses and validates one case into *out, all in arena. STATUS_INVALID with
  * every problem in *problems when the case is wrong; any other status with *err. */

@@ -20,9 +20,9 @@ static const char usage[] =
 /* Larger outcomes than this are not printed. */
 enum { OUTCOME_MAX = 256 << 20 };
 
-static const struct str areas[] = {
-    STRS("allocate"), STRS("consolidation"), STRS("reclaim"), STRS("preempt"),
-    STRS("stalegangeviction"), STRS("cycle"), STRS("fairshare")};
+static const struct str areas[] = {STRS("allocate"), STRS("consolidation"),     STRS("reclaim"),
+                                   STRS("preempt"),  STRS("stalegangeviction"), STRS("cycle"),
+                                   STRS("fairshare")};
 
 struct simulation {
     struct str area; /* "": all */
@@ -34,8 +34,8 @@ static void print_problems(const char *path, const struct problems *problems)
 {
     for (uint32_t i = 0; i < problems->count; i++) {
         const struct problem *p = &problems->items[i];
-        fprintf(stderr, "%s:%u:%u: " STR_FMT "%s" STR_FMT "%s" STR_FMT "%s\n", path, p->line, p->col,
-                STR_ARG(p->field), p->field.len > 0 ? ": " : "", STR_ARG(p->text),
+        fprintf(stderr, "%s:%u:%u: " STR_FMT "%s" STR_FMT "%s" STR_FMT "%s\n", path, p->line,
+                p->col, STR_ARG(p->field), p->field.len > 0 ? ": " : "", STR_ARG(p->text),
                 p->hint.len > 0 ? " (" : "", STR_ARG(p->hint), p->hint.len > 0 ? ")" : "");
     }
 }
@@ -107,10 +107,12 @@ static bool area_is_known(const char *area)
 
 int cmd_simulate(int argc, char **argv)
 {
-    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-                                            {"area", required_argument, NULL, 'a'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"json", no_argument,       NULL, 'j'},
+        {"area", required_argument, NULL, 'a'},
+        {"help", no_argument,       NULL, 'h'},
+        {NULL,   0,                 NULL, 0  }
+    };
     struct simulation s = {0};
     for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
         if (option == 'j') {

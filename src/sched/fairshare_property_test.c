@@ -52,7 +52,8 @@ static void random_tree(struct prng *p, struct tree *t)
         struct fairshare_ref_queue *q = &t->queues[i];
         bool root = i == 0 || prng_chance(p, 250);
         *q = (struct fairshare_ref_queue){.parent = root ? IX_NONE : prng_below(p, i),
-                                          .priority = prng_chance(p, 600) ? 100 : prng_range(p, 98, 102),
+                                          .priority = prng_chance(p, 600) ? 100
+                                                                          : prng_range(p, 98, 102),
                                           .creation = i};
         for (int r = 0; r < RES_COUNT; r++) {
             q->of[r] = random_amounts(p, (enum resource)r, usage);
@@ -135,7 +136,8 @@ TEST(equals_the_slow_model)
         arena_reset(&arena);
         if (!tree_agrees(&t, &arena)) {
             different++;
-            test_row(arena_printf(&arena, "WEIR_SEED=%" PRIu64 ", first tree", test_seed() + i).ptr);
+            test_row(
+                arena_printf(&arena, "WEIR_SEED=%" PRIu64 ", first tree", test_seed() + i).ptr);
             EXPECT(different == 0);
             test_row(0);
         }

@@ -16,12 +16,12 @@ struct row {
     int64_t want[QUEUES_MAX];
 };
 
-#define G(devices) (int64_t)((devices) * 1000)
-#define Q(quota, weight, request) {G(quota), (weight) * 1000, G(request), 0, 0, 0}
-#define QL(quota, weight, request, limit) {G(quota), (weight) * 1000, G(request), G(limit), 0, 0}
+#define G(devices)                           (int64_t)((devices) * 1000)
+#define Q(quota, weight, request)            {G(quota), (weight) * 1000, G(request), 0, 0, 0}
+#define QL(quota, weight, request, limit)    {G(quota), (weight) * 1000, G(request), G(limit), 0, 0}
 #define QP(quota, weight, request, priority) {G(quota), (weight) * 1000, G(request), 0, priority, 0}
-#define QU(request, usage_ppm) {0, 1000, G(request), 0, 0, usage_ppm}
-#define UNLIMITED_QUOTA (-0.001)
+#define QU(request, usage_ppm)               {0, 1000, G(request), 0, 0, usage_ppm}
+#define UNLIMITED_QUOTA                      (-0.001)
 
 /* clang-format off */
 static const struct row rows[] = {
@@ -86,7 +86,9 @@ TEST(published_vectors)
                 .request = row->queues[i].request * 7,
                 .usage_ppm = row->queues[i].usage_ppm};
         }
-        struct amounts total = {{row->total * 7, 0, 0}};
+        struct amounts total = {
+            {row->total * 7, 0, 0}
+        };
         fairshare_ref(queues, row->count, &total, row->k_milli, got, &arena);
         for (uint32_t i = 0; i < row->count; i++) {
             EXPECT_I64(got[i].v[RES_GPU], row->want[i] * 7);
@@ -102,15 +104,24 @@ TEST(children_divide_their_parents_share)
     arena_init(&arena, 0);
     /* A root with an unlimited quota; children listed before it; one grandchild. Millicores. */
     struct fairshare_ref_queue queues[4] = {
-        {.parent = 2, .creation = 1}, {.parent = 2, .creation = 2},
-        {.parent = IX_NONE, .creation = 0}, {.parent = 1, .creation = 3}};
+        {.parent = 2,       .creation = 1},
+        {.parent = 2,       .creation = 2},
+        {.parent = IX_NONE, .creation = 0},
+        {.parent = 1,       .creation = 3}
+    };
     for (uint32_t i = 0; i < 4; i++) {
-        queues[i].of[RES_CPU] = (struct fairshare_ref_amounts){
-            .quota = i == 2 ? AMOUNT_UNLIMITED : 0, .limit = AMOUNT_UNLIMITED,
-            .weight_milli = 1000, .request = 900};
+        queues[i].of[RES_CPU] = (struct fairshare_ref_amounts){.quota = i == 2 ? AMOUNT_UNLIMITED
+                                                                               : 0,
+                                                               .limit = AMOUNT_UNLIMITED,
+                                                               .weight_milli = 1000,
+                                                               .request = 900};
     }
     struct amounts got[4] = {0};
-    fairshare_ref(queues, 4, &(struct amounts){{0, 101, 0}}, 0, got, &arena);
+    fairshare_ref(queues, 4,
+                  &(struct amounts){
+                      {0, 101, 0}
+    },
+                  0, got, &arena);
     EXPECT_I64(got[2].v[RES_CPU], 101);
     EXPECT_I64(got[0].v[RES_CPU], 51);
     EXPECT_I64(got[1].v[RES_CPU], 50);

@@ -19,13 +19,13 @@ enum case_expect_kind {
 };
 struct case_expect {
     enum case_expect_kind kind;
-    uint32_t line, col;         /* where the case says so */
-    uint32_t subject, other;    /* index of the pod, node or queue; of the pod it shares with */
+    uint32_t line, col;      /* where the case says so */
+    uint32_t subject, other; /* index of the pod, node or queue; of the pod it shares with */
     bool any_state;
     enum case_pod_state state;
-    uint32_t node;              /* IX_NONE: any */
-    enum resource resource;     /* FAIR_SHARE */
-    int64_t amount;             /* devices, shares, evictions; FAIR_SHARE: millionths */
+    uint32_t node;          /* IX_NONE: any */
+    enum resource resource; /* FAIR_SHARE */
+    int64_t amount;         /* devices, shares, evictions; FAIR_SHARE: millionths */
 };
 
 struct sim_case {
@@ -43,16 +43,16 @@ void case_parse(const struct doc *root, struct arena *arena, struct sim_case *ou
                 struct problems *problems);
 
 struct case_failure {
-    uint32_t line, col;  /* of the expectation */
-    uint32_t round;      /* after which it did not hold, from 1 */
-    struct str text;     /* "pod a-0: expected running on n1, got pending (NoNodeFits)" */
+    uint32_t line, col; /* of the expectation */
+    uint32_t round;     /* after which it did not hold, from 1 */
+    struct str text;    /* "pod a-0: expected running on n1, got pending (NoNodeFits)" */
 };
 struct case_result {
     ARRAY(struct case_failure) failures;
     uint32_t rounds_run; /* ends early: after the first round with a failure */
     uint32_t evictions;
-    struct snapshot snap;        /* of the last round */
-    struct decisions decisions;  /* of the last round */
+    struct snapshot snap;       /* of the last round */
+    struct decisions decisions; /* of the last round */
 };
 
 /* case_run runs the rounds of c, whose world is then the outcome, and fills *out, which lives in

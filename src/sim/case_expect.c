@@ -27,7 +27,9 @@ static enum case_pod_state state_of(struct parsing *p, const struct at *up, cons
 static void expect_workloads(struct parsing *p, const struct at *up, const struct doc *d)
 {
     enum { STATE, NODE, COUNT };
-    static const struct keys keys = {1, COUNT, {STRS("state"), STRS("node")}};
+    static const struct keys keys = {
+        1, COUNT, {STRS("state"), STRS("node")}
+    };
     const struct at in = {up, STR("workloads"), 0};
     for (const struct doc *item = members_of(p, &in, d); item; item = item->next) {
         const struct at at = {&in, item->key, 0};
@@ -54,7 +56,9 @@ static void expect_workloads(struct parsing *p, const struct at *up, const struc
 static void expect_pods(struct parsing *p, const struct at *up, const struct doc *d)
 {
     enum { STATE, NODE, SHARE_WITH, COUNT };
-    static const struct keys keys = {0, COUNT, {STRS("state"), STRS("node"), STRS("share_with")}};
+    static const struct keys keys = {
+        0, COUNT, {STRS("state"), STRS("node"), STRS("share_with")}
+    };
     const struct at in = {up, STR("pods"), 0};
     for (const struct doc *item = members_of(p, &in, d); item; item = item->next) {
         const struct at at = {&in, item->key, 0};
@@ -87,7 +91,9 @@ static void expect_pods(struct parsing *p, const struct at *up, const struct doc
 static void expect_nodes(struct parsing *p, const struct at *up, const struct doc *d)
 {
     enum { IDLE, RELEASING, COUNT };
-    static const struct keys keys = {0, COUNT, {STRS("idle_gpus"), STRS("releasing_gpus")}};
+    static const struct keys keys = {
+        0, COUNT, {STRS("idle_gpus"), STRS("releasing_gpus")}
+    };
     const struct at in = {up, STR("nodes"), 0};
     for (const struct doc *item = members_of(p, &in, d); item; item = item->next) {
         const struct at at = {&in, item->key, 0};
@@ -132,7 +138,8 @@ static void expect_queues(struct parsing *p, const struct at *up, const struct d
 static void expect_fair_share(struct parsing *p, const struct at *up, const struct doc *d)
 {
     static const struct keys keys = {
-        0, RES_COUNT, {STRS("gpu"), STRS("cpu_milli"), STRS("memory_bytes")}};
+        0, RES_COUNT, {STRS("gpu"), STRS("cpu_milli"), STRS("memory_bytes")}
+    };
     const struct at in = {up, STR("fair_share"), 0};
     for (const struct doc *item = members_of(p, &in, d); item; item = item->next) {
         const struct at at = {&in, item->key, 0};
@@ -148,8 +155,8 @@ static void expect_fair_share(struct parsing *p, const struct at *up, const stru
                 struct case_expect *e = add_expect(p, CASE_EXPECT_FAIR_SHARE, m[r]);
                 e->subject = ix;
                 e->resource = (enum resource)r;
-                e->amount =
-                    number_of(p, &at, "", m[r], (struct range){1000000, 0, INT64_MAX / 4, 0});
+                e->amount = number_of(p, &at, "", m[r],
+                                      (struct range){1000000, 0, INT64_MAX / 4, 0});
             }
         }
     }
@@ -159,9 +166,11 @@ void read_expect(struct parsing *p, const struct doc *d)
 {
     enum { WORKLOADS, PODS, NODES, QUEUES, EVICTIONS, FAIR_SHARE, COUNT };
     static const struct keys keys = {
-        0, COUNT,
+        0,
+        COUNT,
         {STRS("workloads"), STRS("pods"), STRS("nodes"), STRS("queues"), STRS("evictions"),
-         STRS("fair_share")}};
+          STRS("fair_share")}
+    };
     const struct at at = {NULL, STR("expect"), 0};
     const struct doc *m[MEMBERS_MAX];
     open_map(p, &at, d, &keys, m);
@@ -171,8 +180,8 @@ void read_expect(struct parsing *p, const struct doc *d)
     expect_queues(p, &at, m[QUEUES]);
     expect_fair_share(p, &at, m[FAIR_SHARE]);
     if (m[EVICTIONS]) {
-        add_expect(p, CASE_EXPECT_EVICTIONS, m[EVICTIONS])->amount =
-            count_of(p, &at, "evictions", m[EVICTIONS], TASKS_MAX, 0);
+        add_expect(p, CASE_EXPECT_EVICTIONS, m[EVICTIONS])->amount = count_of(
+            p, &at, "evictions", m[EVICTIONS], TASKS_MAX, 0);
     }
 }
 
@@ -220,7 +229,8 @@ static void check_pod(const struct sim_case *c, const struct case_expect *e, str
     struct str got = pod_place(w, false, pod->state, pod->node, arena);
     struct str why = case_workload_reason(result, pod->workload);
     fail(e, arena, result,
-         arena_printf(arena, "pod " STR_FMT ": expected " STR_FMT ", got " STR_FMT "%s" STR_FMT "%s",
+         arena_printf(arena,
+                      "pod " STR_FMT ": expected " STR_FMT ", got " STR_FMT "%s" STR_FMT "%s",
                       STR_ARG(pod->name), STR_ARG(want), STR_ARG(got), why.len > 0 ? " (" : "",
                       STR_ARG(why), why.len > 0 ? ")" : ""));
 }
@@ -287,10 +297,9 @@ static void check_node(const struct sim_case *c, const struct case_expect *e, st
 static struct str gpus_of(int64_t share, struct arena *arena)
 {
     int64_t micro = share * 1000000 / DEVICE_SHARE;
-    return micro % 1000000 == 0
-               ? arena_printf(arena, "%lld", (long long)(micro / 1000000))
-               : arena_printf(arena, "%lld.%06lld", (long long)(micro / 1000000),
-                              (long long)(micro % 1000000));
+    return micro % 1000000 == 0 ? arena_printf(arena, "%lld", (long long)(micro / 1000000))
+                                : arena_printf(arena, "%lld.%06lld", (long long)(micro / 1000000),
+                                               (long long)(micro % 1000000));
 }
 
 static void check_held(const struct sim_case *c, const struct case_expect *e, struct arena *arena,
@@ -329,11 +338,10 @@ static void check_fair_share(const struct sim_case *c, const struct case_expect 
     struct str value = e->resource == RES_GPU ? gpus_of(got, arena)
                                               : arena_printf(arena, "%lld", (long long)got);
     fail(e, arena, result,
-         arena_printf(arena,
-                      "queue " STR_FMT ": expected a fair share of %lld.%06lld %s, got " STR_FMT,
-                      STR_ARG(c->world.queues.items[e->subject].name),
-                      (long long)(e->amount / 1000000), (long long)(e->amount % 1000000),
-                      names[e->resource], STR_ARG(value)));
+         arena_printf(
+             arena, "queue " STR_FMT ": expected a fair share of %lld.%06lld %s, got " STR_FMT,
+             STR_ARG(c->world.queues.items[e->subject].name), (long long)(e->amount / 1000000),
+             (long long)(e->amount % 1000000), names[e->resource], STR_ARG(value)));
 }
 
 static void check_evictions(const struct case_expect *e, struct arena *arena,

@@ -21,10 +21,12 @@ static void read_node(struct parsing *p, const struct at *at, const struct doc *
 {
     enum { NAME, GPUS, GPU_MEMORY_MIB, CPU, MEMORY, PODS, LABELS, MIG, MIG_STRATEGY, COUNT };
     static const struct keys keys = {
-        2, COUNT,
+        2,
+        COUNT,
         {STRS("name"), STRS("gpus"), STRS("gpu_memory_mib"), STRS("cpu_milli"),
-         STRS("memory_bytes"), STRS("max_pods"), STRS("labels"), STRS("mig"),
-         STRS("mig_strategy")}};
+          STRS("memory_bytes"), STRS("max_pods"), STRS("labels"), STRS("mig"),
+          STRS("mig_strategy")}
+    };
     static const struct str strategies[] = {STRS("none"), STRS("single"), STRS("mixed")};
     const struct doc *m[MEMBERS_MAX];
     struct case_world *w = &p->c->world;
@@ -34,16 +36,15 @@ static void read_node(struct parsing *p, const struct at *at, const struct doc *
         .name = text_of(p, at, "name", m[NAME]),
         .device_first = w->devices.count,
         .device_count = num_u32((uint64_t)count_of(p, at, "gpus", m[GPUS], NODE_DEVICES_MAX, 0)),
-        .cpu_milli =
-            count_of(p, at, "cpu_milli", m[CPU], AMOUNT_MAX, NODE_CPU_MILLI_DEFAULT),
-        .memory_bytes =
-            count_of(p, at, "memory_bytes", m[MEMORY], AMOUNT_MAX, NODE_MEMORY_BYTES_DEFAULT),
+        .cpu_milli = count_of(p, at, "cpu_milli", m[CPU], AMOUNT_MAX, NODE_CPU_MILLI_DEFAULT),
+        .memory_bytes = count_of(p, at, "memory_bytes", m[MEMORY], AMOUNT_MAX,
+                                 NODE_MEMORY_BYTES_DEFAULT),
         .pods = count_of(p, at, "max_pods", m[PODS], 1000000, NODE_PODS_DEFAULT),
         .mig = (enum mig_strategy)word_of(p, at, "mig_strategy", m[MIG_STRATEGY], strategies,
                                           COUNT_OF(strategies))};
-    int64_t memory_bytes =
-        number_of(p, at, "gpu_memory_mib", m[GPU_MEMORY_MIB],
-                  (struct range){MIB, 0, AMOUNT_MAX, DEVICE_MEMORY_MIB_DEFAULT * MIB});
+    int64_t memory_bytes = number_of(
+        p, at, "gpu_memory_mib", m[GPU_MEMORY_MIB],
+        (struct range){MIB, 0, AMOUNT_MAX, DEVICE_MEMORY_MIB_DEFAULT * MIB});
     read_labels(p, at, m[LABELS], &node.label_first, &node.label_count);
     *ARRAY_PUSH(p->arena, &w->labels) = (struct case_label){CASE_NODE_LABEL, node.name};
     node.label_count++;
@@ -63,7 +64,8 @@ static void read_entitlement(struct parsing *p, const struct at *up, const struc
 {
     enum { QUOTA, LIMIT, WEIGHT, COUNT };
     static const struct keys keys = {
-        COUNT, COUNT, {STRS("quota"), STRS("limit"), STRS("over_quota_weight")}};
+        COUNT, COUNT, {STRS("quota"), STRS("limit"), STRS("over_quota_weight")}
+    };
     static const struct str names[RES_COUNT] = {STRS("gpu"), STRS("cpu"), STRS("memory")};
     static const int64_t units[RES_COUNT] = {DEVICE_SHARE, 1, 1};
     const struct at at = {up, names[resource], 0};
@@ -75,10 +77,10 @@ static void read_entitlement(struct parsing *p, const struct at *up, const struc
         return;
     }
     open_map(p, &at, d, &keys, m);
-    int64_t quota =
-        number_of(p, &at, "quota", m[QUOTA], (struct range){unit, -unit, QUEUE_AMOUNT_MAX, 0});
-    int64_t limit =
-        number_of(p, &at, "limit", m[LIMIT], (struct range){unit, -unit, QUEUE_AMOUNT_MAX, 0});
+    int64_t quota = number_of(p, &at, "quota", m[QUOTA],
+                              (struct range){unit, -unit, QUEUE_AMOUNT_MAX, 0});
+    int64_t limit = number_of(p, &at, "limit", m[LIMIT],
+                              (struct range){unit, -unit, QUEUE_AMOUNT_MAX, 0});
     int64_t weight = number_of(p, &at, "over_quota_weight", m[WEIGHT],
                                (struct range){WEIGHT_ONE, -WEIGHT_ONE, WEIGHT_MILLI_MAX, 0});
     queue->quota.v[resource] = quota < 0 ? AMOUNT_UNLIMITED : quota;
@@ -90,9 +92,11 @@ static void read_queue(struct parsing *p, const struct at *at, const struct doc 
 {
     enum { NAME, GPU, CPU, MEMORY, PARENT, PRIORITY, RECLAIM, PREEMPT, COUNT };
     static const struct keys keys = {
-        4, COUNT,
+        4,
+        COUNT,
         {STRS("name"), STRS("gpu"), STRS("cpu"), STRS("memory"), STRS("parent"), STRS("priority"),
-         STRS("reclaim_min_runtime_s"), STRS("preempt_min_runtime_s")}};
+          STRS("reclaim_min_runtime_s"), STRS("preempt_min_runtime_s")}
+    };
     const struct doc *m[MEMBERS_MAX];
     struct case_world *w = &p->c->world;
     open_map(p, at, d, &keys, m);
@@ -102,10 +106,10 @@ static void read_queue(struct parsing *p, const struct at *at, const struct doc 
         .parent = index_of(p, at, "parent", m[PARENT], &p->queues, "queue above this one"),
         .priority = number_of(p, at, "priority", m[PRIORITY],
                               (struct range){1, -AMOUNT_MAX, AMOUNT_MAX, QUEUE_PRIORITY_DEFAULT}),
-        .reclaim_min_runtime_ms =
-            seconds_of(p, at, "reclaim_min_runtime_s", m[RECLAIM], 0, DURATION_UNSET),
-        .preempt_min_runtime_ms =
-            seconds_of(p, at, "preempt_min_runtime_s", m[PREEMPT], 0, DURATION_UNSET)};
+        .reclaim_min_runtime_ms = seconds_of(p, at, "reclaim_min_runtime_s", m[RECLAIM], 0,
+                                             DURATION_UNSET),
+        .preempt_min_runtime_ms = seconds_of(p, at, "preempt_min_runtime_s", m[PREEMPT], 0,
+                                             DURATION_UNSET)};
     read_entitlement(p, at, m[GPU], RES_GPU, &queue);
     read_entitlement(p, at, m[CPU], RES_CPU, &queue);
     read_entitlement(p, at, m[MEMORY], RES_MEMORY, &queue);
@@ -118,7 +122,9 @@ static void read_queue(struct parsing *p, const struct at *at, const struct doc 
 static void read_topology(struct parsing *p, const struct at *at, const struct doc *d)
 {
     enum { NAME, LEVELS, COUNT };
-    static const struct keys keys = {2, COUNT, {STRS("name"), STRS("levels")}};
+    static const struct keys keys = {
+        2, COUNT, {STRS("name"), STRS("levels")}
+    };
     const struct doc *m[MEMBERS_MAX];
     struct case_world *w = &p->c->world;
     open_map(p, at, d, &keys, m);
@@ -145,8 +151,11 @@ static void read_config(struct parsing *p, const struct doc *d)
     enum { PLACEMENT, DEVICE, MIG_CHARGE, COUNT };
     enum { GPU, CPU, PLACEMENT_KEYS };
     static const struct keys keys = {
-        0, COUNT, {STRS("placement"), STRS("device"), STRS("mig_charge")}};
-    static const struct keys placement_keys = {0, PLACEMENT_KEYS, {STRS("gpu"), STRS("cpu")}};
+        0, COUNT, {STRS("placement"), STRS("device"), STRS("mig_charge")}
+    };
+    static const struct keys placement_keys = {
+        0, PLACEMENT_KEYS, {STRS("gpu"), STRS("cpu")}
+    };
     static const struct str placements[] = {STRS("binpack"), STRS("spread")};
     static const struct str orders[] = {STRS("pack"), STRS("spread")};
     static const struct str charges[] = {STRS("units"), STRS("share")};
@@ -171,8 +180,10 @@ static void read_config(struct parsing *p, const struct doc *d)
 static void read_actions(struct parsing *p, const struct doc *d)
 {
     static const struct str names[ACTION_COUNT] = {
-        [ACTION_ALLOCATE] = STRS("allocate"),        [ACTION_CONSOLIDATE] = STRS("consolidation"),
-        [ACTION_RECLAIM] = STRS("reclaim"),          [ACTION_PREEMPT] = STRS("preempt"),
+        [ACTION_ALLOCATE] = STRS("allocate"),
+        [ACTION_CONSOLIDATE] = STRS("consolidation"),
+        [ACTION_RECLAIM] = STRS("reclaim"),
+        [ACTION_PREEMPT] = STRS("preempt"),
         [ACTION_EVICT_STALE] = STRS("stalegangeviction")};
     const struct at at = {NULL, STR("actions"), 0};
     for (const struct doc *item = list_of(p, &at, d); item; item = item->next) {
@@ -204,14 +215,27 @@ void case_parse(const struct doc *root, struct arena *arena, struct sim_case *ou
                 struct problems *problems)
 {
     enum {
-        ID, AREA, ACTIONS, ROUNDS, STABLE, NODES, QUEUES, WORKLOADS, EXPECT, ABOUT, CONFIG,
-        TOPOLOGIES, COUNT
+        ID,
+        AREA,
+        ACTIONS,
+        ROUNDS,
+        STABLE,
+        NODES,
+        QUEUES,
+        WORKLOADS,
+        EXPECT,
+        ABOUT,
+        CONFIG,
+        TOPOLOGIES,
+        COUNT
     };
     static const struct keys keys = {
-        9, COUNT,
+        9,
+        COUNT,
         {STRS("id"), STRS("area"), STRS("actions"), STRS("rounds"), STRS("stable_rounds"),
-         STRS("nodes"), STRS("queues"), STRS("workloads"), STRS("expect"), STRS("about"),
-         STRS("config"), STRS("topologies")}};
+          STRS("nodes"), STRS("queues"), STRS("workloads"), STRS("expect"), STRS("about"),
+          STRS("config"), STRS("topologies")}
+    };
     *out = (struct sim_case){0};
     case_world_init(&out->world, arena, CASE_NOW_MS);
     struct parsing p = {.arena = arena, .problems = problems, .c = out};
@@ -227,10 +251,10 @@ void case_parse(const struct doc *root, struct arena *arena, struct sim_case *ou
     out->id = text_of(&p, NULL, "id", m[ID]);
     out->area = text_of(&p, NULL, "area", m[AREA]);
     out->about = text_of(&p, NULL, "about", m[ABOUT]);
-    out->rounds = num_u32((uint64_t)number_of(&p, NULL, "rounds", m[ROUNDS],
-                                              (struct range){1, 1, 10000, 1}));
-    out->stable_rounds =
-        num_u32((uint64_t)count_of(&p, NULL, "stable_rounds", m[STABLE], 10000, 0));
+    out->rounds = num_u32(
+        (uint64_t)number_of(&p, NULL, "rounds", m[ROUNDS], (struct range){1, 1, 10000, 1}));
+    out->stable_rounds = num_u32(
+        (uint64_t)count_of(&p, NULL, "stable_rounds", m[STABLE], 10000, 0));
     read_actions(&p, m[ACTIONS]);
     read_config(&p, m[CONFIG]);
     read_list(&p, STR("nodes"), m[NODES], read_node);

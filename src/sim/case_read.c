@@ -16,17 +16,16 @@ struct str path_of(struct parsing *p, const struct at *at)
     struct str path = STR("");
     for (; at; at = at->up) {
         struct str dot = path.len > 0 && path.ptr[0] != '[' ? STR(".") : STR("");
-        path = at->key.len > 0
-                   ? arena_printf(p->arena, STR_FMT STR_FMT STR_FMT, STR_ARG(at->key), STR_ARG(dot),
-                                  STR_ARG(path))
-                   : arena_printf(p->arena, "[%u]" STR_FMT STR_FMT, at->index, STR_ARG(dot),
-                                  STR_ARG(path));
+        path = at->key.len > 0 ? arena_printf(p->arena, STR_FMT STR_FMT STR_FMT, STR_ARG(at->key),
+                                              STR_ARG(dot), STR_ARG(path))
+                               : arena_printf(p->arena, "[%u]" STR_FMT STR_FMT, at->index,
+                                              STR_ARG(dot), STR_ARG(path));
     }
     return path;
 }
 
 struct problem *place(struct parsing *p, struct problem *problem, const struct at *at,
-                             const struct doc *d)
+                      const struct doc *d)
 {
     problem->field = path_of(p, at);
     if (d) {
@@ -47,8 +46,8 @@ static uint32_t key_index(const struct keys *keys, struct str key)
     return k;
 }
 
-void open_map(struct parsing *p, const struct at *at, const struct doc *d,
-                     const struct keys *keys, const struct doc **m)
+void open_map(struct parsing *p, const struct at *at, const struct doc *d, const struct keys *keys,
+              const struct doc **m)
 {
     for (uint32_t k = 0; k < MEMBERS_MAX; k++) {
         m[k] = NULL;
@@ -63,15 +62,15 @@ void open_map(struct parsing *p, const struct at *at, const struct doc *d,
             m[k] = member;
             continue;
         }
-        struct problem *problem =
-            PROBLEM(p, at, NULL, "%s key \"" STR_FMT "\"", k < keys->count ? "repeated" : "unknown",
-                    STR_ARG(member->key));
+        struct problem *problem = PROBLEM(p, at, NULL, "%s key \"" STR_FMT "\"",
+                                          k < keys->count ? "repeated" : "unknown",
+                                          STR_ARG(member->key));
         problem->line = member->key_line;
         problem->col = member->key_col;
         uint32_t near = str_nearest(member->key, keys->names, keys->count);
         if (k == keys->count && near < keys->count) {
-            problem->hint =
-                arena_printf(p->arena, "did you mean \"" STR_FMT "\"?", STR_ARG(keys->names[near]));
+            problem->hint = arena_printf(p->arena, "did you mean \"" STR_FMT "\"?",
+                                         STR_ARG(keys->names[near]));
         }
     }
     for (uint32_t k = 0; k < keys->required_count; k++) {
@@ -101,8 +100,7 @@ const struct doc *members_of(struct parsing *p, const struct at *at, const struc
 
 /* ---- scalars; each gives its default when d is NULL or wrong ---- */
 
-struct str text_of(struct parsing *p, const struct at *up, const char *key,
-                          const struct doc *d)
+struct str text_of(struct parsing *p, const struct at *up, const char *key, const struct doc *d)
 {
     const struct at at = {up, str_from_c(key), 0};
     if (d && d->kind != DOC_STRING) {
@@ -113,7 +111,7 @@ struct str text_of(struct parsing *p, const struct at *up, const char *key,
 }
 
 bool bool_of(struct parsing *p, const struct at *up, const char *key, const struct doc *d,
-                    bool absent)
+             bool absent)
 {
     const struct at at = {up, str_from_c(key), 0};
     if (d && d->kind != DOC_BOOL) {
@@ -176,8 +174,8 @@ static bool scaled_of(struct str text, int64_t unit, int64_t *out)
     return true;
 }
 
-int64_t number_of(struct parsing *p, const struct at *up, const char *key,
-                         const struct doc *d, struct range range)
+int64_t number_of(struct parsing *p, const struct at *up, const char *key, const struct doc *d,
+                  struct range range)
 {
     const struct at at = {up, str_from_c(key), 0};
     int64_t value = 0;
@@ -197,20 +195,20 @@ int64_t number_of(struct parsing *p, const struct at *up, const char *key,
     return value;
 }
 
-int64_t count_of(struct parsing *p, const struct at *up, const char *key,
-                        const struct doc *d, int64_t last, int64_t absent)
+int64_t count_of(struct parsing *p, const struct at *up, const char *key, const struct doc *d,
+                 int64_t last, int64_t absent)
 {
     return number_of(p, up, key, d, (struct range){1, 0, last, absent});
 }
 
-int64_t seconds_of(struct parsing *p, const struct at *up, const char *key,
-                          const struct doc *d, int64_t first_ms, int64_t absent_ms)
+int64_t seconds_of(struct parsing *p, const struct at *up, const char *key, const struct doc *d,
+                   int64_t first_ms, int64_t absent_ms)
 {
     return number_of(p, up, key, d, (struct range){1000, first_ms, DURATION_MAX_MS, absent_ms});
 }
 
-uint32_t word_of(struct parsing *p, const struct at *up, const char *key,
-                        const struct doc *d, const struct str *names, uint32_t count)
+uint32_t word_of(struct parsing *p, const struct at *up, const char *key, const struct doc *d,
+                 const struct str *names, uint32_t count)
 {
     const struct at at = {up, str_from_c(key), 0};
     if (d == NULL) {
@@ -229,8 +227,8 @@ uint32_t word_of(struct parsing *p, const struct at *up, const char *key,
     return 0;
 }
 
-uint32_t index_of(struct parsing *p, const struct at *up, const char *key,
-                         const struct doc *d, const struct map *map, const char *what)
+uint32_t index_of(struct parsing *p, const struct at *up, const char *key, const struct doc *d,
+                  const struct map *map, const char *what)
 {
     const struct at at = {up, str_from_c(key), 0};
     uint32_t ix = IX_NONE;
@@ -242,8 +240,8 @@ uint32_t index_of(struct parsing *p, const struct at *up, const char *key,
     return ix;
 }
 
-void name_taken(struct parsing *p, const struct at *at, const struct doc *d,
-                       struct map *map, struct str name, uint32_t ix)
+void name_taken(struct parsing *p, const struct at *at, const struct doc *d, struct map *map,
+                struct str name, uint32_t ix)
 {
     uint32_t other = 0;
     if (d == NULL) {
@@ -257,8 +255,8 @@ void name_taken(struct parsing *p, const struct at *at, const struct doc *d,
 
 /* ---- small maps with free keys ---- */
 
-void read_labels(struct parsing *p, const struct at *up, const struct doc *d,
-                        uint32_t *first, uint32_t *count)
+void read_labels(struct parsing *p, const struct at *up, const struct doc *d, uint32_t *first,
+                 uint32_t *count)
 {
     const struct at at = {up, STR("labels"), 0};
     struct case_world *w = &p->c->world;
@@ -275,7 +273,7 @@ void read_labels(struct parsing *p, const struct at *up, const struct doc *d,
 }
 
 void read_mig(struct parsing *p, const struct at *up, const struct doc *d, uint32_t *first,
-                     uint32_t *count)
+              uint32_t *count)
 {
     const struct at at = {up, STR("mig"), 0};
     struct case_world *w = &p->c->world;
@@ -286,4 +284,3 @@ void read_mig(struct parsing *p, const struct at *up, const struct doc *d, uint3
         *count += 1;
     }
 }
-

@@ -9,7 +9,7 @@
 /* Where in the document we are, for messages: a chain from the innermost step outwards. */
 struct at {
     const struct at *up;
-    struct str key;  /* "" for an item of a list */
+    struct str key; /* "" for an item of a list */
     uint32_t index;
 };
 
@@ -54,9 +54,9 @@ const struct doc *members_of(struct parsing *p, const struct at *at, const struc
 
 /* Scalars at key of up; each gives its default when d is NULL or, with a problem, wrong. */
 struct range {
-    int64_t unit;         /* base units in one */
-    int64_t first, last;  /* in base units */
-    int64_t absent;       /* in base units, when the key is not there */
+    int64_t unit;        /* base units in one */
+    int64_t first, last; /* in base units */
+    int64_t absent;      /* in base units, when the key is not there */
 };
 struct str text_of(struct parsing *p, const struct at *up, const char *key, const struct doc *d);
 bool bool_of(struct parsing *p, const struct at *up, const char *key, const struct doc *d,

@@ -35,7 +35,8 @@ static void read_group_topology(struct parsing *p, const struct at *up, const st
 {
     enum { NAME, REQUIRED, PREFERRED, COUNT };
     static const struct keys keys = {
-        1, COUNT, {STRS("name"), STRS("required"), STRS("preferred")}};
+        1, COUNT, {STRS("name"), STRS("required"), STRS("preferred")}
+    };
     const struct at at = {up, STR("topology"), 0};
     const struct doc *m[MEMBERS_MAX];
     group->topology = group->required = group->preferred = IX_NONE;
@@ -52,7 +53,9 @@ static void read_pod_set(struct parsing *p, const struct at *at, const struct do
                          uint32_t workload, uint32_t parent)
 {
     enum { NAME, MIN, TOPOLOGY, COUNT };
-    static const struct keys keys = {2, COUNT, {STRS("name"), STRS("min"), STRS("topology")}};
+    static const struct keys keys = {
+        2, COUNT, {STRS("name"), STRS("min"), STRS("topology")}
+    };
     const struct doc *m[MEMBERS_MAX];
     struct case_world *w = &p->c->world;
     open_map(p, at, d, &keys, m);
@@ -86,8 +89,10 @@ static void read_gang(struct parsing *p, const struct at *up, const struct doc *
 {
     enum { NAME, MIN_GROUPS, TOPOLOGY, GROUPS, PODS, COUNT };
     static const struct keys keys = {
-        1, COUNT,
-        {STRS("name"), STRS("min_groups"), STRS("topology"), STRS("groups"), STRS("pods")}};
+        1,
+        COUNT,
+        {STRS("name"), STRS("min_groups"), STRS("topology"), STRS("groups"), STRS("pods")}
+    };
     struct case_world *w = &p->c->world;
     ARRAY(struct open_group) todo = {0};
     *ARRAY_PUSH(p->arena, &todo) = (struct open_group){d, step(p, up, STR("group"), 0), IX_NONE};
@@ -108,8 +113,8 @@ static void read_gang(struct parsing *p, const struct at *up, const struct doc *
         uint32_t index = 0;
         const struct at *in = step(p, open.at, STR("groups"), 0);
         for (const struct doc *g = list_of(p, in, m[GROUPS]); g; g = g->next) {
-            *ARRAY_PUSH(p->arena, &todo) =
-                (struct open_group){g, step(p, in, STR(""), index++), ix};
+            *ARRAY_PUSH(p->arena, &todo) = (struct open_group){g, step(p, in, STR(""), index++),
+                                                               ix};
         }
         index = 0;
         in = step(p, open.at, STR("pods"), 0);
@@ -133,9 +138,12 @@ static void read_gpu(struct parsing *p, const struct at *at, const struct doc *g
                      const struct doc *memory, const struct doc *devices, struct case_shape *shape)
 {
     const struct at at_devices = {at, STR("gpu_devices"), 0};
-    int64_t share = number_of(p, at, "gpu", gpu, (struct range){DEVICE_SHARE, 0, NODE_SHARES_MAX, 0});
-    int64_t bytes = number_of(p, at, "gpu_memory_mib", memory, (struct range){MIB, 1, AMOUNT_MAX, 0});
-    int64_t count = number_of(p, at, "gpu_devices", devices, (struct range){1, 1, NODE_DEVICES_MAX, 1});
+    int64_t share = number_of(p, at, "gpu", gpu,
+                              (struct range){DEVICE_SHARE, 0, NODE_SHARES_MAX, 0});
+    int64_t bytes = number_of(p, at, "gpu_memory_mib", memory,
+                              (struct range){MIB, 1, AMOUNT_MAX, 0});
+    int64_t count = number_of(p, at, "gpu_devices", devices,
+                              (struct range){1, 1, NODE_DEVICES_MAX, 1});
     const struct at at_gpu = {at, STR("gpu"), 0};
     if (gpu != NULL && memory != NULL) {
         PROBLEM(p, &at_gpu, gpu, "give gpu or gpu_memory_mib, not both");
@@ -171,13 +179,14 @@ static uint32_t default_group(struct case_world *w, struct arena *arena, uint32_
         }
     }
     bool alone = w->groups.count == row->group_first;
-    *ARRAY_PUSH(arena, &w->groups) = (struct case_group){.name = STR("default"),
-                                                         .workload = workload,
-                                                         .parent = alone ? IX_NONE : row->group_first,
-                                                         .is_pod_set = true,
-                                                         .topology = IX_NONE,
-                                                         .required = IX_NONE,
-                                                         .preferred = IX_NONE};
+    *ARRAY_PUSH(arena,
+                &w->groups) = (struct case_group){.name = STR("default"),
+                                                  .workload = workload,
+                                                  .parent = alone ? IX_NONE : row->group_first,
+                                                  .is_pod_set = true,
+                                                  .topology = IX_NONE,
+                                                  .required = IX_NONE,
+                                                  .preferred = IX_NONE};
     return w->groups.count - 1;
 }
 
@@ -261,14 +270,16 @@ static uint32_t pod_shape(struct parsing *p, const struct at *at, const struct d
     return w->shapes.count - 1;
 }
 
-static void read_pod(struct parsing *p, const struct at *at, const struct doc *d,
-                     uint32_t workload, uint32_t listed_count, struct pod_defaults *defaults)
+static void read_pod(struct parsing *p, const struct at *at, const struct doc *d, uint32_t workload,
+                     uint32_t listed_count, struct pod_defaults *defaults)
 {
     static const struct keys keys = {
-        2, POD_KEY_COUNT,
+        2,
+        POD_KEY_COUNT,
         {STRS("name"), STRS("state"), STRS("node"), STRS("devices"), STRS("group"), STRS("gpu"),
-         STRS("priority"), STRS("node_affinity"), STRS("labels"), STRS("affinity_key"),
-         STRS("anti_affinity_key"), STRS("mig")}};
+          STRS("priority"), STRS("node_affinity"), STRS("labels"), STRS("affinity_key"),
+          STRS("anti_affinity_key"), STRS("mig")}
+    };
     static const struct str states[] = {STRS("pending"),   STRS("gated"),     STRS("running"),
                                         STRS("releasing"), STRS("succeeded"), STRS("failed"),
                                         STRS("pipelined")};
@@ -277,21 +288,19 @@ static void read_pod(struct parsing *p, const struct at *at, const struct doc *d
     open_map(p, at, d, &keys, m);
 
     uint32_t state = word_of(p, at, "state", m[POD_STATE], states, COUNT_OF(states));
-    struct case_pod pod = {
-        .name = text_of(p, at, "name", m[POD_NAME]),
-        .workload = workload,
-        .group = group_of(p, at, m[POD_GROUP], workload, listed_count),
-        .shape = pod_shape(p, at, m, defaults),
-        .order = number_of(p, at, "priority", m[POD_PRIORITY],
-                           (struct range){1, -AMOUNT_MAX, AMOUNT_MAX, 0}),
-        .state = (enum case_pod_state)state, /* states[] is in its order */
-        .node = index_of(p, at, "node", m[POD_NODE], &p->nodes, "node")};
+    struct case_pod pod = {.name = text_of(p, at, "name", m[POD_NAME]),
+                           .workload = workload,
+                           .group = group_of(p, at, m[POD_GROUP], workload, listed_count),
+                           .shape = pod_shape(p, at, m, defaults),
+                           .order = number_of(p, at, "priority", m[POD_PRIORITY],
+                                              (struct range){1, -AMOUNT_MAX, AMOUNT_MAX, 0}),
+                           .state = (enum case_pod_state)state, /* states[] is in its order */
+                           .node = index_of(p, at, "node", m[POD_NODE], &p->nodes, "node")};
     if (case_pod_holds(&pod) || pod.state == CASE_PIPELINED) {
         if (m[POD_NODE] == NULL) {
             PROBLEM(p, at, d, "a pod that is " STR_FMT " needs a node", STR_ARG(states[state]));
         } else if (pod.node != IX_NONE) {
-            *ARRAY_PUSH(p->arena, &p->held) =
-                (struct case_held){w->pods.count, m[POD_DEVICES], d};
+            *ARRAY_PUSH(p->arena, &p->held) = (struct case_held){w->pods.count, m[POD_DEVICES], d};
         }
     } else {
         pod.node = IX_NONE; /* where it was before */
@@ -339,24 +348,26 @@ static struct pod_defaults read_defaults(struct parsing *p, const struct at *at,
 void read_workload(struct parsing *p, const struct at *at, const struct doc *d)
 {
     static const struct keys keys = {
-        6, W_KEY_COUNT,
+        6,
+        W_KEY_COUNT,
         {STRS("name"), STRS("queue"), STRS("priority"), STRS("preemptible"), STRS("created_s"),
-         STRS("pods"), STRS("gpu"), STRS("gpu_memory_mib"), STRS("gpu_devices"), STRS("cpu_milli"),
-         STRS("memory_bytes"), STRS("best_effort"), STRS("stale_s"), STRS("stale_grace_s"),
-         STRS("preemption_delay_s"), STRS("delete"), STRS("group")}};
+          STRS("pods"), STRS("gpu"), STRS("gpu_memory_mib"), STRS("gpu_devices"), STRS("cpu_milli"),
+          STRS("memory_bytes"), STRS("best_effort"), STRS("stale_s"), STRS("stale_grace_s"),
+          STRS("preemption_delay_s"), STRS("delete"), STRS("group")}
+    };
     const struct doc *m[MEMBERS_MAX];
     struct case_world *w = &p->c->world;
     open_map(p, at, d, &keys, m);
 
     uint32_t ix = w->workloads.count;
-    int64_t created_ms =
-        w->now_ms + seconds_of(p, at, "created_s", m[W_CREATED], -DURATION_MAX_MS / 2, 0);
+    int64_t created_ms = w->now_ms +
+                         seconds_of(p, at, "created_s", m[W_CREATED], -DURATION_MAX_MS / 2, 0);
     int64_t stale_ms = seconds_of(p, at, "stale_s", m[W_STALE], 0, TIME_NEVER);
     *ARRAY_PUSH(p->arena, &w->workloads) = (struct case_workload){
         .name = text_of(p, at, "name", m[W_NAME]),
         .queue = index_of(p, at, "queue", m[W_QUEUE], &p->queues, "queue"),
-        .priority =
-            number_of(p, at, "priority", m[W_PRIORITY], (struct range){1, -AMOUNT_MAX, AMOUNT_MAX, 0}),
+        .priority = number_of(p, at, "priority", m[W_PRIORITY],
+                              (struct range){1, -AMOUNT_MAX, AMOUNT_MAX, 0}),
         .preemptible = bool_of(p, at, "preemptible", m[W_PREEMPTIBLE], true),
         .stays_deleted = bool_of(p, at, "delete", m[W_DELETE], false),
         .created_ms = created_ms,
@@ -458,8 +469,8 @@ void place_held(struct parsing *p)
         bool there = pod->state != CASE_PIPELINED;
         pod->hold_first = w->holds.count;
         for (uint32_t n = 0; shape->gpu != GPU_NONE && n < shape->device_count; n++) {
-            uint32_t device =
-                device_of(p, pod->node, label ? label->text : STR(""), &labels, next_free);
+            uint32_t device = device_of(p, pod->node, label ? label->text : STR(""), &labels,
+                                        next_free);
             label = label ? label->next : NULL;
             int64_t share = device == IX_NONE ? 0 : held_share(w, shape, device);
             if (device == IX_NONE || (there && taken[device] + share > DEVICE_SHARE)) {
@@ -478,4 +489,3 @@ void place_held(struct parsing *p)
         }
     }
 }
-

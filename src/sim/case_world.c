@@ -36,8 +36,7 @@ bool case_pod_state_parse(struct str name, enum case_pod_state *out)
 
 bool case_pod_holds(const struct case_pod *pod)
 {
-    return pod->state == CASE_RUNNING || pod->state == CASE_RELEASING ||
-           pod->state == CASE_BINDING;
+    return pod->state == CASE_RUNNING || pod->state == CASE_RELEASING || pod->state == CASE_BINDING;
 }
 
 void case_world_init(struct case_world *w, struct arena *arena, int64_t now_ms)
@@ -101,11 +100,11 @@ static uint32_t extended_run(struct freezing *f, uint32_t first, uint32_t count)
         const struct case_amount *a = &f->w->amounts.items[i];
         uint32_t ix = intern_id(&f->extended, a->name);
         if (ix == f->s->extended.count) {
-            *ARRAY_PUSH(f->arena, &f->s->extended) =
-                (struct snap_extended){.name = a->name, .mig_slices = mig_slices(a->name)};
+            *ARRAY_PUSH(f->arena, &f->s->extended) = (struct snap_extended){
+                .name = a->name, .mig_slices = mig_slices(a->name)};
         }
-        *ARRAY_PUSH(f->arena, &f->s->extended_amounts) =
-            (struct snap_extended_amount){.extended = ix, .amount = a->amount};
+        *ARRAY_PUSH(f->arena, &f->s->extended_amounts) = (struct snap_extended_amount){
+            .extended = ix, .amount = a->amount};
     }
     return at;
 }
@@ -153,12 +152,12 @@ static void freeze_nodes(struct freezing *f)
     }
     for (uint32_t d = 0; d < f->w->devices.count; d++) {
         const struct case_device *device = &f->w->devices.items[d];
-        *ARRAY_PUSH(f->arena, &f->s->devices) =
-            (struct snap_device){.node = {device->node},
-                                 .tag = d,
-                                 .ordinal = device->ordinal,
-                                 .memory_bytes = device->memory_bytes,
-                                 .healthy = true};
+        *ARRAY_PUSH(f->arena,
+                    &f->s->devices) = (struct snap_device){.node = {device->node},
+                                                           .tag = d,
+                                                           .ordinal = device->ordinal,
+                                                           .memory_bytes = device->memory_bytes,
+                                                           .healthy = true};
     }
 }
 
@@ -179,17 +178,17 @@ static void freeze_queues(struct freezing *f)
 {
     for (uint32_t q = 0; q < f->w->queues.count; q++) {
         const struct case_queue *queue = &f->w->queues.items[q];
-        *ARRAY_PUSH(f->arena, &f->s->queues) =
-            (struct snap_queue){.name = queue->name,
-                                .tag = q,
-                                .parent = {queue->parent},
-                                .quota = queue->quota,
-                                .limit = queue->limit,
-                                .weight_milli = queue->weight_milli,
-                                .priority = queue->priority,
-                                .created_seq = q,
-                                .reclaim_min_runtime_ms = queue->reclaim_min_runtime_ms,
-                                .preempt_min_runtime_ms = queue->preempt_min_runtime_ms};
+        *ARRAY_PUSH(f->arena, &f->s->queues) = (struct snap_queue){
+            .name = queue->name,
+            .tag = q,
+            .parent = {queue->parent},
+            .quota = queue->quota,
+            .limit = queue->limit,
+            .weight_milli = queue->weight_milli,
+            .priority = queue->priority,
+            .created_seq = q,
+            .reclaim_min_runtime_ms = queue->reclaim_min_runtime_ms,
+            .preempt_min_runtime_ms = queue->preempt_min_runtime_ms};
     }
 }
 
@@ -244,8 +243,8 @@ static struct shape_terms *freeze_terms(struct freezing *f)
             terms[i].term[anti] = IX_NONE;
             if (key.len > 0) {
                 terms[i].term[anti] = f->s->terms.count;
-                *ARRAY_PUSH(f->arena, &f->s->terms) =
-                    (struct snap_term){.label_key = label_key(f, key), .anti = anti == 1};
+                *ARRAY_PUSH(f->arena, &f->s->terms) = (struct snap_term){
+                    .label_key = label_key(f, key), .anti = anti == 1};
             }
         }
     }
@@ -299,30 +298,30 @@ static void freeze_workloads(struct freezing *f)
 {
     for (uint32_t i = 0; i < f->w->workloads.count; i++) {
         const struct case_workload *workload = &f->w->workloads.items[i];
-        *ARRAY_PUSH(f->arena, &f->s->workloads) =
-            (struct snap_workload){.name = workload->name,
-                                   .tag = i,
-                                   .queue = {workload->queue},
-                                   .priority = workload->priority,
-                                   .preemptible = workload->preemptible,
-                                   .created_ms = workload->created_ms,
-                                   .last_start_ms = workload->last_start_ms,
-                                   .last_evicted_ms = workload->last_evicted_ms,
-                                   .preemption_delay_ms = workload->preemption_delay_ms,
-                                   .stale_since_ms = workload->stale_since_ms,
-                                   .stale_grace_ms = workload->stale_grace_ms};
+        *ARRAY_PUSH(f->arena, &f->s->workloads) = (struct snap_workload){
+            .name = workload->name,
+            .tag = i,
+            .queue = {workload->queue},
+            .priority = workload->priority,
+            .preemptible = workload->preemptible,
+            .created_ms = workload->created_ms,
+            .last_start_ms = workload->last_start_ms,
+            .last_evicted_ms = workload->last_evicted_ms,
+            .preemption_delay_ms = workload->preemption_delay_ms,
+            .stale_since_ms = workload->stale_since_ms,
+            .stale_grace_ms = workload->stale_grace_ms};
     }
     for (uint32_t i = 0; i < f->w->groups.count; i++) {
         const struct case_group *group = &f->w->groups.items[i];
-        *ARRAY_PUSH(f->arena, &f->s->groups) =
-            (struct snap_group){.name = group->name,
-                                .workload = {group->workload},
-                                .parent = {group->parent},
-                                .is_pod_set = group->is_pod_set,
-                                .min = group->min,
-                                .topology = {group->topology},
-                                .required_level = group->required,
-                                .preferred_level = group->preferred};
+        *ARRAY_PUSH(f->arena,
+                    &f->s->groups) = (struct snap_group){.name = group->name,
+                                                         .workload = {group->workload},
+                                                         .parent = {group->parent},
+                                                         .is_pod_set = group->is_pod_set,
+                                                         .min = group->min,
+                                                         .topology = {group->topology},
+                                                         .required_level = group->required,
+                                                         .preferred_level = group->preferred};
     }
 }
 
@@ -362,13 +361,12 @@ static void freeze_pods(struct freezing *f)
     for (uint32_t i = 0; i < f->w->claims.count; i++) {
         const struct case_claim *claim = &f->w->claims.items[i];
         uint32_t first = hold_run(f, claim->hold_first, claim->hold_count);
-        *ARRAY_PUSH(f->arena, &f->s->claims) =
-            (struct snap_claim){.workload = {claim->workload},
-                                .task = {claim->pod},
-                                .node = {claim->node},
-                                .hold_first = first,
-                                .hold_count = claim->hold_count,
-                                .since_ms = claim->since_ms};
+        *ARRAY_PUSH(f->arena, &f->s->claims) = (struct snap_claim){.workload = {claim->workload},
+                                                                   .task = {claim->pod},
+                                                                   .node = {claim->node},
+                                                                   .hold_first = first,
+                                                                   .hold_count = claim->hold_count,
+                                                                   .since_ms = claim->since_ms};
     }
 }
 
@@ -397,10 +395,10 @@ static uint32_t take_holds(struct case_world *w, const struct snapshot *snap,
 {
     uint32_t at = w->holds.count;
     for (uint32_t i = 0; i < count; i++) {
-        *ARRAY_PUSH(w->arena, &w->holds) =
-            (struct case_hold){.device = snap->devices.items[holds[i].device.ix].tag,
-                               .share = holds[i].share,
-                               .bytes = holds[i].bytes};
+        *ARRAY_PUSH(w->arena, &w->holds) = (struct case_hold){
+            .device = snap->devices.items[holds[i].device.ix].tag,
+            .share = holds[i].share,
+            .bytes = holds[i].bytes};
     }
     return at;
 }
@@ -418,15 +416,15 @@ void case_world_apply(struct case_world *w, const struct snapshot *snap,
         struct case_pod *pod = &w->pods.items[snap->tasks.items[bind->task.ix].tag];
         pod->state = bind->pipelined ? CASE_PIPELINED : CASE_BINDING;
         pod->node = snap->nodes.items[bind->node.ix].tag;
-        pod->hold_first =
-            take_holds(w, snap, decisions->holds.items + bind->hold_first, bind->hold_count);
+        pod->hold_first = take_holds(w, snap, decisions->holds.items + bind->hold_first,
+                                     bind->hold_count);
         pod->hold_count = bind->hold_count;
     }
     w->claims.count = 0;
     for (uint32_t i = 0; i < decisions->claims.count; i++) {
         const struct snap_claim *claim = &decisions->claims.items[i];
-        uint32_t first =
-            take_holds(w, snap, decisions->holds.items + claim->hold_first, claim->hold_count);
+        uint32_t first = take_holds(w, snap, decisions->holds.items + claim->hold_first,
+                                    claim->hold_count);
         *ARRAY_PUSH(w->arena, &w->claims) = (struct case_claim){
             .workload = snap->workloads.items[claim->workload.ix].tag,
             .pod = claim->task.ix == IX_NONE ? IX_NONE : snap->tasks.items[claim->task.ix].tag,

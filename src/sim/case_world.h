@@ -49,32 +49,32 @@ struct case_group {
     struct str name;
     uint32_t workload, parent;
     bool is_pod_set;
-    uint32_t min;                      /* GROUP_MIN_ALL: every child group */
+    uint32_t min; /* GROUP_MIN_ALL: every child group */
     uint32_t topology;
-    uint32_t required, preferred;      /* index in its levels */
+    uint32_t required, preferred; /* index in its levels */
 };
 /* What a pod asks for and where it may go. */
 struct case_shape {
     enum gpu_kind gpu;
     uint32_t device_count;
-    int64_t share;                     /* GPU_SHARE, of each device */
-    int64_t device_memory_bytes;       /* GPU_MEMORY, of each device */
+    int64_t share;               /* GPU_SHARE, of each device */
+    int64_t device_memory_bytes; /* GPU_MEMORY, of each device */
     int64_t cpu_milli, memory_bytes;
-    uint32_t mig_first, mig_count;     /* run in amounts[] */
-    bool only_nodes;                   /* only the nodes named in keys[node_first …] */
+    uint32_t mig_first, mig_count; /* run in amounts[] */
+    bool only_nodes;               /* only the nodes named in keys[node_first …] */
     uint32_t node_first, node_count;
-    uint32_t label_first, label_count; /* run in labels[] */
+    uint32_t label_first, label_count;          /* run in labels[] */
     struct str affinity_key, anti_affinity_key; /* "": none */
 };
 struct case_workload {
     struct str name;
     uint32_t queue;
     int64_t priority;
-    bool preemptible, stays_deleted;   /* an evicted pod stays releasing, nobody recreates it */
+    bool preemptible, stays_deleted; /* an evicted pod stays releasing, nobody recreates it */
     int64_t created_ms, last_start_ms, last_evicted_ms;
     int64_t preemption_delay_ms, stale_since_ms, stale_grace_ms;
     uint32_t group_first, group_count;
-    uint32_t pod_first, pod_count;     /* run in pods[] */
+    uint32_t pod_first, pod_count; /* run in pods[] */
 };
 enum case_pod_state {
     CASE_PENDING,
@@ -95,10 +95,10 @@ struct case_hold {
 struct case_pod {
     struct str name;
     uint32_t workload, group, shape;
-    int64_t order;                     /* within the gang, the higher first */
+    int64_t order; /* within the gang, the higher first */
     enum case_pod_state state;
-    uint32_t node;                     /* where it holds or will hold its place */
-    uint32_t hold_first, hold_count;   /* run in holds[] */
+    uint32_t node;                   /* where it holds or will hold its place */
+    uint32_t hold_first, hold_count; /* run in holds[] */
 };
 struct case_claim {
     uint32_t workload, pod, node;
@@ -108,7 +108,7 @@ struct case_claim {
 
 struct case_world {
     struct arena *arena;
-    int64_t now_ms;                    /* stands still through the rounds */
+    int64_t now_ms; /* stands still through the rounds */
     struct snap_config config;
     ARRAY(struct case_node) nodes;
     ARRAY(struct case_device) devices;
@@ -120,7 +120,7 @@ struct case_world {
     ARRAY(struct case_shape) shapes;
     ARRAY(struct case_label) labels;
     ARRAY(struct case_amount) amounts;
-    ARRAY(struct str) keys;            /* label keys of topologies, node names of shapes */
+    ARRAY(struct str) keys; /* label keys of topologies, node names of shapes */
     ARRAY(struct case_hold) holds;
     ARRAY(struct case_claim) claims;
 };
