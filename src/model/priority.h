@@ -14,6 +14,7 @@ struct priority_word {
     int64_t value;
 };
 enum { PRIORITY_WORD_COUNT = 7 };
-extern const struct priority_word priority_words[PRIORITY_WORD_COUNT]; /* very-low 25 … very-high 150 */
+/* very-low 25 … very-high 150, ascending */
+extern const struct priority_word priority_words[PRIORITY_WORD_COUNT];
 bool priority_parse(struct str word, int64_t *value); /* a word, or a number in [0, PRIORITY_MAX] */
 struct str priority_word(int64_t value);              /* "" when no word has this value */
