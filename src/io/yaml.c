@@ -229,7 +229,7 @@ static void node_copy(struct yaml *y, struct doc *to, const struct doc *from, st
         }
         from = next[y->depth - 1];
         next[y->depth - 1] = from->next;
-        struct level *level = top(y);
+        struct level *level = &y->levels[y->depth - 1];
         level->has_key = level->doc->kind == DOC_MAP;
         level->key = from->key;
         level->key_line = from->key_line;
@@ -317,7 +317,7 @@ static void on_scalar(struct yaml *y, struct fy_event *event)
         return;
     }
     if (wants_key(y)) {
-        struct level *level = top(y);
+        struct level *level = &y->levels[y->depth - 1];
         if (event->scalar.anchor) {
             refuse(y, STATUS_INVALID, at, "a key cannot have an anchor");
         }
@@ -467,7 +467,7 @@ static void report_diagnostics(struct yaml *y, struct fy_diag *diag, struct str 
         if (spot.line > 0 && has_tab_indent(bytes, spot.line)) {
             p->hint = STR("indent with spaces, not tabs");
         } else if (y->depth > 0) {
-            const struct doc *open = top(y)->doc;
+            const struct doc *open = y->levels[y->depth - 1].doc;
             p->hint = arena_printf(y->arena, "in the %s that begins on line %u",
                                    open->kind == DOC_MAP ? "map" : "list", open->line);
         }
