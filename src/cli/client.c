@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+// client: libcurl over a local socket; the only file that includes it.
+#include "cli/client.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <curl/curl.h>
+
+#include "codec/json.h"
+#include "io/clock.h"
+#include "io/places.h"
+#include "io/random.h"
+
+enum {
+    ANSWER_BYTES_MAX = JSON_SIZE_MAX,
+    CALL_SECONDS_MAX = 120,
+    RETRY_MS_MAX = 10 * 1000, /* a server that is being restarted is back by then */
+    RETRY_PAUSE_MS = 100,
+    IDLE_MS = 100,
+};
+
+struct transfer {
+    CURL *curl;
+    struct buf body;
+    bool (*sink)(void *ctx, struct str piece);
+    void *sink_ctx;
+    bool stopped; /* the sink has had enough */
+};
+
+enum status client_init(struct client *c, struct arena *arena, struct str flag, bool debug,
+                        struct err *err)
+{
+    *c = (struct client){.arena = arena, .debug = debug, .socket = flag};
+    client_next_key(c);
+    return flag.len > 0 ? STATUS_OK : places_socket(arena, &c->socket, err);
+}
+
+void client_done(struct client *c)
+{
+    if (c->handle != NULL) {
+        curl_easy_cleanup(c->handle);
+        curl_global_cleanup();
+        c->handle = NULL;
+    }
+}
+
+void client_next_key(struct client *c)
+{
+    uuid_format(random_uuid(), c->key);
+}
+
+static void escape(struct buf *out, struct str text)
+{
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~";
+    for (uint32_t i = 0; i < text.len; i++) {
+        if (memchr(plain, text.ptr[i], sizeof(plain) - 1) != NULL) {
+            buf_char(out, text.ptr[i]);
+        } else {
+            buf_printf(out, "%%%02X", (unsigned)(unsigned char)text.ptr[i]);
+        }
+    }
+}
+
+static struct str escaped(struct client *c, struct str text)
+{
+    struct buf b;
+    buf_init(&b, 1 << 20);
+    escape(&b, text);
+    struct str s = arena_str(c->arena, buf_view(&b));
+    buf_done(&b);
+    return s;
+}
+
+struct str client_path(struct client *c, uint32_t count, const struct str *words)
+{
+    struct str path = STR("");
+    for (uint32_t i = 0; i < count; i++) {
+        path = arena_printf(c->arena, STR_FMT "/" STR_FMT, STR_ARG(path),
+                            STR_ARG(escaped(c, words[i])));
+    }
+    return path;
+}
+
+struct str client_query(struct client *c, struct str path, const char *name, struct str value)
+{
+    return arena_printf(c->arena, STR_FMT "%s%s=" STR_FMT, STR_ARG(path),
+                        str_find(path, '?') < path.len ? "&" : "?", name,
+                        STR_ARG(escaped(c, value)));
+}
+
+static size_t on_bytes(char *bytes, size_t size, size_t count, void *arg)
+{
+    struct transfer *t = arg;
+    size_t len = size * count;
+    long code = 0;
+    curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &code);
+    if (t->sink == NULL || code >= 400) {
+        buf_add(&t->body, bytes, len);
+        return t->body.full ? 0 : len;
+    }
+    if (!t->sink(t->sink_ctx, (struct str){bytes, (uint32_t)len})) {
+        t->stopped = true;
+        return 0;
+    }
+    return len;
+}
+
+static enum status start(struct client *c, const struct request *r, struct transfer *t,
+                         struct curl_slist **headers, struct err *err)
+{
+    if (c->socket.len >= sizeof(((struct sockaddr_un *)0)->sun_path)) {
+        enum status status = err_set(err, STATUS_INVALID,
+                                     "the path of the socket is too long: " STR_FMT,
+                                     STR_ARG(c->socket));
+        err_hint(err, "at most %zu bytes; see --socket",
+                 sizeof(((struct sockaddr_un *)0)->sun_path) - 1);
+        return status;
+    }
+    if (c->handle == NULL) {
+        if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK ||
+            (c->handle = curl_easy_init()) == NULL) {
+            return err_set(err, STATUS_INTERNAL, "libcurl could not be started");
+        }
+    }
+    CURL *h = c->handle;
+    t->curl = h;
+    curl_easy_reset(h);
+    struct str url = arena_printf(c->arena, "http://localhost/api/weir/v1" STR_FMT,
+                                  STR_ARG(r->path));
+    *headers = curl_slist_append(NULL, "Expect:");
+    *headers = curl_slist_append(*headers,
+                                 arena_printf(c->arena, "Idempotency-Key: %s", c->key).ptr);
+    if (r->type != NULL) {
+        *headers = curl_slist_append(*headers,
+                                     arena_printf(c->arena, "Content-Type: %s", r->type).ptr);
+    }
+    curl_easy_setopt(h, CURLOPT_UNIX_SOCKET_PATH, arena_cstr(c->arena, c->socket));
+    curl_easy_setopt(h, CURLOPT_URL, url.ptr);
+    curl_easy_setopt(h, CURLOPT_PROXY, "");
+    curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(h, CURLOPT_HTTPHEADER, *headers);
+    curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, on_bytes);
+    curl_easy_setopt(h, CURLOPT_WRITEDATA, t);
+    curl_easy_setopt(h, CURLOPT_USERAGENT, "weir/" WEIR_VERSION);
+    if (strcmp(r->method, "POST") == 0) {
+        curl_easy_setopt(h, CURLOPT_POST, 1L);
+        curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body.len);
+        curl_easy_setopt(h, CURLOPT_POSTFIELDS, r->body.len > 0 ? r->body.ptr : "");
+    } else if (strcmp(r->method, "GET") != 0) {
+        curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, r->method);
+    }
+    return STATUS_OK;
+}
+
+static bool connection_lost(CURLcode code)
+{
+    return code == CURLE_GOT_NOTHING || code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR ||
+           code == CURLE_PARTIAL_FILE;
+}
+
+// What libcurl's failure means for a person.
+static enum status transport_error(struct client *c, CURLcode code, struct err *err)
+{
+    long os = 0;
+    enum status status;
+    curl_easy_getinfo(c->handle, CURLINFO_OS_ERRNO, &os);
+    if (code == CURLE_COULDNT_CONNECT && (os == EACCES || os == EPERM)) {
+        status = err_set(err, STATUS_DENIED, "the server's socket " STR_FMT " is not open to you",
+                         STR_ARG(c->socket));
+        err_hint(err, "run this as the user that started the server, or as root");
+    } else if (code == CURLE_COULDNT_CONNECT) {
+        status = err_set(err, STATUS_UNREACHABLE, "no server runs here: nobody answers at " STR_FMT,
+                         STR_ARG(c->socket));
+        err_hint(err, "start one with weir up, or name its socket with --socket or WEIR_SOCKET");
+    } else if (code == CURLE_OPERATION_TIMEDOUT) {
+        status = err_set(err, STATUS_TIMEOUT, "the server did not answer within %d seconds",
+                         CALL_SECONDS_MAX);
+        err_hint(err, "it may still do what was asked; look before asking again");
+    } else if (code == CURLE_WRITE_ERROR) {
+        status = err_set(err, STATUS_TOO_LARGE, "the answer is larger than %d MiB",
+                         ANSWER_BYTES_MAX >> 20);
+    } else {
+        status = err_set(err, STATUS_UNREACHABLE, "the connection to the server was lost (%s)",
+                         curl_easy_strerror(code));
+        err_hint(err, "look whether it runs: weir version");
+    }
+    return status;
+}
+
+static enum status status_of(int code, const struct doc *body)
+{
+    const struct doc *name = doc_get(body, STR("status"));
+    enum status by_code = STATUS_INTERNAL;
+    for (int i = STATUS_COUNT - 1; i > STATUS_OK; i--) {
+        const struct status_info *info = status_info((enum status)i);
+        if (name != NULL && str_eq(name->text, str_from_c(info->name))) {
+            return (enum status)i;
+        }
+        by_code = info->http == code ? (enum status)i : by_code;
+    }
+    return by_code;
+}
+
+static struct str member_text(const struct doc *body, struct str key)
+{
+    const struct doc *d = doc_get(body, key);
+    return d != NULL && d->kind == DOC_STRING ? d->text : STR("");
+}
+
+enum status client_read(struct client *c, int code, bool is_json, struct str text,
+                        struct answer *out, struct err *err)
+{
+    *out = (struct answer){.code = code, .text = arena_str(c->arena, text)};
+    struct doc *body = NULL;
+    struct err broken = {0};
+    if (is_json && json_doc(out->text, c->arena, &body, &broken) != STATUS_OK && code < 400) {
+        return err_set(err, STATUS_INTERNAL, "the server's answer is no JSON: %s", broken.text);
+    }
+    out->body = body;
+    if (code < 400) {
+        return STATUS_OK;
+    }
+    struct str message = member_text(body, STR("message"));
+    enum status status = status_of(code, body);
+    if (message.len == 0) {
+        message = arena_printf(c->arena, "the server answered with HTTP status %d", code);
+    }
+    err_set(err, status, STR_FMT, STR_ARG(message));
+    err_field(err, STR_FMT, STR_ARG(member_text(body, STR("field"))));
+    err_hint(err, STR_FMT, STR_ARG(member_text(body, STR("hint"))));
+    return status;
+}
+
+static enum status read_answer(struct client *c, struct transfer *t, struct answer *out,
+                               struct err *err)
+{
+    long code = 0;
+    const char *type = NULL;
+    curl_easy_getinfo(c->handle, CURLINFO_RESPONSE_CODE, &code);
+    curl_easy_getinfo(c->handle, CURLINFO_CONTENT_TYPE, &type);
+    return client_read(c, (int)code, type != NULL && strncmp(type, "application/json", 16) == 0,
+                       buf_view(&t->body), out, err);
+}
+
+static void pause_ms(int ms)
+{
+    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000 * 1000};
+    nanosleep(&t, NULL);
+}
+
+enum status client_call(struct client *c, const struct request *r, struct answer *out,
+                        struct err *err)
+{
+    struct transfer t = {0};
+    buf_init(&t.body, ANSWER_BYTES_MAX);
+    *out = (struct answer){0};
+    int64_t began = clock_mono_ms();
+    enum status status;
+    bool lost = false;
+    for (;;) {
+        struct curl_slist *headers = NULL;
+        status = start(c, r, &t, &headers, err);
+        if (status != STATUS_OK) {
+            break;
+        }
+        curl_easy_setopt(c->handle, CURLOPT_TIMEOUT, (long)CALL_SECONDS_MAX);
+        CURLcode code = curl_easy_perform(c->handle);
+        if (c->debug) {
+            long http = 0;
+            curl_easy_getinfo(c->handle, CURLINFO_RESPONSE_CODE, &http);
+            fprintf(stderr, "%s " STR_FMT ": %s, status %ld, %lld ms\n", r->method,
+                    STR_ARG(r->path), code == CURLE_OK ? "answered" : curl_easy_strerror(code),
+                    http, (long long)(clock_mono_ms() - began));
+        }
+        curl_slist_free_all(headers);
+        lost = lost || connection_lost(code);
+        bool again = connection_lost(code) || (lost && code == CURLE_COULDNT_CONNECT);
+        if (again && clock_mono_ms() - began < RETRY_MS_MAX) {
+            buf_clear(&t.body);
+            pause_ms(RETRY_PAUSE_MS);
+            continue;
+        }
+        status = code == CURLE_OK ? read_answer(c, &t, out, err) : transport_error(c, code, err);
+        break;
+    }
+    buf_done(&t.body);
+    return status;
+}
+
+enum status client_get(struct client *c, struct str path, struct answer *out, struct err *err)
+{
+    struct request r = {.method = "GET", .path = path};
+    return client_call(c, &r, out, err);
+}
+
+// Drives one transfer and gives the moments between its pieces to idle.
+static CURLcode drive(struct client *c, CURLM *multi, bool (*idle)(void *ctx), void *ctx,
+                      struct transfer *t)
+{
+    int running = 1;
+    curl_multi_add_handle(multi, c->handle);
+    CURLcode code = CURLE_OK;
+    while (running > 0 && !t->stopped) {
+        if (curl_multi_perform(multi, &running) != CURLM_OK) {
+            code = CURLE_RECV_ERROR;
+            break;
+        }
+        if (running > 0 && idle != NULL && !idle(ctx)) {
+            t->stopped = true;
+        }
+        if (running > 0 && !t->stopped) {
+            curl_multi_poll(multi, NULL, 0, idle != NULL ? IDLE_MS : 1000, NULL);
+        }
+    }
+    int left;
+    for (CURLMsg *m; (m = curl_multi_info_read(multi, &left)) != NULL;) {
+        code = m->msg == CURLMSG_DONE ? m->data.result : code;
+    }
+    curl_multi_remove_handle(multi, c->handle);
+    return code;
+}
+
+enum status client_stream(struct client *c, struct str path,
+                          const struct client_stream_hooks *hooks, struct answer *out,
+                          struct err *err)
+{
+    struct request r = {.method = "GET", .path = path};
+    struct transfer t = {.sink = hooks->sink, .sink_ctx = hooks->ctx};
+    *out = (struct answer){0};
+    buf_init(&t.body, ANSWER_BYTES_MAX);
+    struct curl_slist *headers = NULL;
+    enum status status = start(c, &r, &t, &headers, err);
+    CURLM *multi = status == STATUS_OK ? curl_multi_init() : NULL;
+    if (status == STATUS_OK && multi == NULL) {
+        status = err_set(err, STATUS_INTERNAL, "libcurl could not be started");
+    }
+    if (status == STATUS_OK) {
+        CURLcode code = drive(c, multi, hooks->idle, hooks->ctx, &t);
+        if (c->debug) {
+            fprintf(stderr, "GET " STR_FMT ": %s\n", STR_ARG(path),
+                    t.stopped ? "stopped" : curl_easy_strerror(code));
+        }
+        if (!t.stopped) {
+            status = code == CURLE_OK ? read_answer(c, &t, out, err)
+                                      : transport_error(c, code, err);
+        }
+    }
+    if (multi != NULL) {
+        curl_multi_cleanup(multi);
+    }
+    curl_slist_free_all(headers);
+    buf_done(&t.body);
+    return status;
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// client: the server's REST API over its local socket. A command carries one idempotency key; when
+// the connection is lost the request is sent again with the same key, so that it happens once.
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/doc.h"
+#include "base/err.h"
+#include "base/uuid.h"
+
+struct client {
+    struct arena *arena;
+    struct str socket;           /* path */
+    char key[UUID_TEXT_LEN + 1]; /* of this command; one POST or DELETE may end in several tries */
+    bool debug;                  /* each request on stderr */
+    void *handle;                /* the library's, made at the first call */
+};
+
+struct answer {
+    int code;               /* HTTP status, 0 when there was none */
+    const struct doc *body; /* when it is JSON, also of an error; else NULL */
+    struct str text;        /* as it came */
+};
+
+/* client_init finds the socket (flag: of --socket, or "") and connects to nothing yet. */
+MUST_USE enum status client_init(struct client *c, struct arena *arena, struct str flag, bool debug,
+                                 struct err *err);
+void client_done(struct client *c);
+
+/* client_path makes "/projects/team%20a" of words: each is escaped, "/" stands between them. */
+struct str client_path(struct client *c, uint32_t count, const struct str *words);
+/* client_query adds "?name=value" or "&name=value", value escaped. */
+struct str client_query(struct client *c, struct str path, const char *name, struct str value);
+
+struct request {
+    const char *method; /* GET, POST, DELETE */
+    struct str path;    /* below /api/weir/v1 */
+    const char *type;   /* of the body, NULL: none */
+    struct str body;
+};
+/* client_call sends it and waits for the answer. STATUS_UNREACHABLE: nobody answers at the socket,
+ * err says what to do. An error of the server: its status, message, field and hint in err, its body
+ * in out. */
+MUST_USE enum status client_call(struct client *c, const struct request *r, struct answer *out,
+                                 struct err *err);
+MUST_USE enum status client_get(struct client *c, struct str path, struct answer *out,
+                                struct err *err);
+/* client_next_key begins another command (one more workload of a list …). */
+void client_next_key(struct client *c);
+
+/* client_stream gets path and hands its pieces to sink as they come. idle (NULL: none) is called some
+ * ten times a second. When one of them returns false the stream ends with STATUS_OK. A lost
+ * connection is STATUS_UNREACHABLE. */
+struct client_stream_hooks {
+    bool (*sink)(void *ctx, struct str piece);
+    bool (*idle)(void *ctx);
+    void *ctx;
+};
+MUST_USE enum status client_stream(struct client *c, struct str path,
+                                   const struct client_stream_hooks *hooks, struct answer *out,
+                                   struct err *err);
+
+/* client_read makes *out, and of an error (code 400 and above) err, from an answer that came by another
+ * way (the handshake of a WebSocket). */
+MUST_USE enum status client_read(struct client *c, int code, bool is_json, struct str text,
+                                 struct answer *out, struct err *err);

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0
+// flags: names, letters and values follow Run:ai's CLI v2. A flag of its submit that has a meaning
+// only where Kubernetes runs the pods is known and refused, never "unknown".
+#include "cli/flags.h"
+
+#include "base/attr.h"
+
+#define KUBERNETES             "needs Kubernetes: it says something about containers that this machine has not"
+#define LATER_RUNS             "a workload runs once here; run it again with another submit"
+#define SET(name, title, list) const struct flag_set name = {title, list, (uint32_t)COUNT_OF(list)}
+
+static const struct flag global[] = {
+    {.name = "socket",
+     .kind = FLAG_TEXT,
+     .metavar = "PATH",
+     .offer = OFFER_FILE,
+     .help = "Socket of the server; over WEIR_SOCKET over the usual place"},
+    {.name = "config-path",
+     .kind = FLAG_TEXT,
+     .metavar = "DIR",
+     .offer = OFFER_DIRECTORY,
+     .help = "Directory of the CLI's own files; over RUNAI_CLI_CONFIG_PATH over ~/.weir"},
+    {.name = "config-file",
+     .kind = FLAG_TEXT,
+     .metavar = "NAME",
+     .help = "Name of the settings file there; over RUNAI_CLI_CONFIG_FILE over config.json"},
+    {.name = "debug", .letter = 'd', .kind = FLAG_BOOL, .help = "Show each request on stderr"},
+    {.name = "verbose", .kind = FLAG_BOOL, .help = "The same as --debug"},
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = FLAG_BOOL,
+     .help = "Say nothing but errors and what was asked for"},
+    {.name = "help", .letter = 'h', .kind = FLAG_BOOL, .help = "Show this help"},
+};
+SET(flags_global, "Global flags", global);
+
+#define OUTPUT_FLAGS                                                              \
+    {.name = "output",                                                            \
+     .letter = 'o',                                                               \
+     .kind = FLAG_WORD,                                                           \
+     .metavar = "table|json|yaml",                                                \
+     .help = "Form of the output"},                                               \
+        {.name = "json", .kind = FLAG_BOOL, .help = "The same as --output json"}, \
+        {.name = "yaml", .kind = FLAG_BOOL, .help = "The same as --output yaml"}
+
+static const struct flag list[] = {
+    OUTPUT_FLAGS,
+    {.name = "columns",
+      .kind = FLAG_LIST,
+      .metavar = "A,B",
+      .help = "Show these columns, in this order"},
+    {.name = "no-headers", .kind = FLAG_BOOL, .help = "Leave the line of headings out"},
+    {.name = "set-default-columns",
+      .kind = FLAG_BOOL,
+      .help = "Keep --columns as the choice for this list"},
+};
+SET(flags_list, "Output", list);
+
+static const struct flag describe[] = {OUTPUT_FLAGS};
+SET(flags_describe, "Output", describe);
+
+static const struct flag sections[] = {
+    {.name = "general",
+     .kind = FLAG_BOOL,
+     .help = "Show the general section (--general=false: not)"},
+    {.name = "compute", .kind = FLAG_BOOL, .help = "Show what it asked for and holds"},
+    {.name = "pods", .kind = FLAG_BOOL, .help = "Show its pods"},
+    {.name = "events", .kind = FLAG_BOOL, .help = "Show what happened to it"},
+    {.name = "pod-limit",
+     .kind = FLAG_WHOLE,
+     .metavar = "N",
+     .min = -1,
+     .help = "Pods to show (10; -1 for all)"},
+    {.name = "event-limit",
+     .kind = FLAG_WHOLE,
+     .metavar = "N",
+     .min = -1,
+     .help = "Events to show, the latest (50; -1 for all)"},
+    {.name = "sortEvents",
+     .kind = FLAG_WORD,
+     .metavar = "asc|desc",
+     .help = "Order of the events (asc)"},
+};
+SET(flags_sections, "Sections", sections);
+
+#define PROJECT_FLAG         \
+    {.name = "project",      \
+     .letter = 'p',          \
+     .kind = FLAG_TEXT,      \
+     .metavar = "NAME",      \
+     .offer = OFFER_PROJECT, \
+     .help = "Project; else the one of weir project set"}
+#define UUID_FLAG       \
+    {.name = "uuid",    \
+     .letter = 'u',     \
+     .kind = FLAG_TEXT, \
+     .metavar = "ID",   \
+     .help = "The workload's id instead of its name"}
+
+static const struct flag project[] = {PROJECT_FLAG};
+SET(flags_project, "Which", project);
+
+static const struct flag ref[] = {PROJECT_FLAG, UUID_FLAG};
+SET(flags_ref, "Which", ref);
+
+static const struct flag delete[] = {
+    {.name = "yes", .letter = 'y', .kind = FLAG_BOOL, .help = "Do not ask"},
+};
+SET(flags_delete, "Deletion", delete);
+
+static const struct flag filter[] = {
+    {.name = "all", .letter = 'A', .kind = FLAG_BOOL, .help = "Of all projects"},
+    PROJECT_FLAG,
+    {.name = "status",
+     .kind = FLAG_WORD,
+     .metavar = "Creating|Pending|Initializing|Running|Stopping|Stopped|Resuming|Deleting|Failed|"
+                "Completed", .help = "Only those in this phase"},
+    {.name = "deleted", .kind = FLAG_BOOL, .help = "Those deleted and still remembered"},
+};
+SET(flags_filter, "Which", filter);
+
+static const struct flag pages[] = {
+    {.name = "max-items",
+     .kind = FLAG_WHOLE,
+     .metavar = "N",
+     .min = 1,
+     .help = "Stop after so many (all)"},
+    {.name = "page-size",
+     .kind = FLAG_WHOLE,
+     .metavar = "N",
+     .min = 1,
+     .help = "Fetched at a time (500)" },
+};
+SET(flags_pages, "Paging", pages);
+
+static const struct flag logs[] = {
+    {.name = "follow",
+     .letter = 'f',
+     .kind = FLAG_BOOL,
+     .help = "Go on as output is written, until it ends"},
+    {.name = "tail",
+     .letter = 't',
+     .kind = FLAG_WHOLE,
+     .metavar = "N",
+     .min = -1,
+     .help = "Only the last N lines (-1: all)"},
+    {.name = "previous", .kind = FLAG_BOOL, .help = "Of the attempt before the current one"},
+    {.name = "limit-bytes",
+     .kind = FLAG_WHOLE,
+     .metavar = "N",
+     .min = 1,
+     .help = "Stop after so many bytes"},
+    {.name = "pod", .kind = FLAG_TEXT, .metavar = "ID", .help = "Of this pod; else of the first"},
+    {.name = "wait-timeout",
+     .kind = FLAG_DURATION,
+     .metavar = "TIME",
+     .help = "Wait so long for the pod to start (0s)"},
+};
+SET(flags_logs, "Logs", logs);
+
+static const struct flag attach[] = {
+    {.name = "pod",                 .kind = FLAG_TEXT, .metavar = "ID", .help = "Of this pod; else of the first"},
+    {.name = "pod-running-timeout",
+     .kind = FLAG_DURATION,
+     .metavar = "TIME",
+     .help = "Give up when it does not run within this time (no limit)"                                         },
+};
+SET(flags_attach, "Waiting", attach);
+
+static const struct flag exec[] = {
+    {.name = "stdin",               .letter = 'i',     .kind = FLAG_BOOL, .help = "Pass the input on"             },
+    {.name = "tty",                 .letter = 't',     .kind = FLAG_BOOL, .help = "With a terminal of its own"    },
+    {.name = "pod",                 .kind = FLAG_TEXT, .metavar = "ID",   .help = "In this pod; else in the first"},
+    {.name = "pod-running-timeout",
+     .kind = FLAG_DURATION,
+     .metavar = "TIME",
+     .help = "Wait so long for it to run (0s)"                                                                    },
+};
+SET(flags_exec, "Execution", exec);
+
+static const struct flag watch[] = {
+    {.name = "all", .letter = 'A', .kind = FLAG_BOOL, .help = "Of all projects"},
+    PROJECT_FLAG,
+    {.name = "json", .kind = FLAG_BOOL, .help = "One JSON object a line for each change"},
+    {.name = "columns",
+     .kind = FLAG_LIST,
+     .metavar = "A,B",
+     .help = "Show these columns, in this order"},
+};
+SET(flags_watch, "What", watch);
+
+static const struct flag submit[] = {
+    PROJECT_FLAG,
+    {.name = "name-prefix",
+      .kind = FLAG_TEXT,
+      .metavar = "PREFIX",
+      .help = "Name it PREFIX and a number; instead of NAME"},
+    {.name = "image",
+      .letter = 'i',
+      .kind = FLAG_TEXT,
+      .metavar = "IMAGE",
+      .help = "Container image; host, or none, runs the command on the machine itself"},
+    {.name = "command",
+      .letter = 'c',
+      .kind = FLAG_BOOL,
+      .help = "The words behind -- replace the image's entrypoint instead of being its arguments"},
+    {.name = "environment-variable",
+      .letter = 'e',
+      .kind = FLAG_PAIR,
+      .repeat = true,
+      .metavar = "NAME=VALUE",
+      .help = "Variable of the environment"},
+    {.name = "working-dir", .kind = FLAG_TEXT, .metavar = "DIR", .help = "Directory it starts in"},
+    {.name = "label", .kind = FLAG_PAIR, .repeat = true, .metavar = "KEY=VALUE", .help = "Label"},
+    {.name = "annotation",
+      .kind = FLAG_PAIR,
+      .repeat = true,
+      .metavar = "KEY=VALUE",
+      .help = "Annotation"},
+    {.name = "attach",
+      .kind = FLAG_BOOL,
+      .help = "Wait until it runs and show its output; the exit status is the workload's"},
+    {.name = "pod-running-timeout",
+      .kind = FLAG_DURATION,
+      .metavar = "TIME",
+      .help = "With --attach: give up waiting after this time (no limit)"},
+    {.name = "wait-for-submit",
+      .kind = FLAG_DURATION,
+      .metavar = "TIME",
+      .help = "Taken for Run:ai's sake: a submit is stored for good when it answers"},
+    OUTPUT_FLAGS,
+};
+SET(flags_submit, "Workload", submit);
+
+static const struct flag submit_compute[] = {
+    {.name = "gpu-devices-request",
+     .letter = 'g',
+     .kind = FLAG_WHOLE,
+     .metavar = "N",
+     .min = 1,
+     .help = "Whole GPUs"},
+    {.name = "gpu-portion-request",
+     .kind = FLAG_DECIMAL,
+     .metavar = "X",
+     .help = "Part of one GPU, above 0 and below 1"},
+    {.name = "gpu-memory-request",
+     .kind = FLAG_BYTES,
+     .metavar = "SIZE",
+     .help = "Memory of one GPU: 500M, 10G"},
+    {.name = "gpu-request-type",
+     .kind = FLAG_WORD,
+     .metavar = "portion|memory",
+     .help = "Which of the two above counts"},
+    {.name = "cpu-core-request", .kind = FLAG_DECIMAL, .metavar = "X", .help = "CPU cores"},
+    {.name = "cpu-core-limit",
+     .kind = FLAG_DECIMAL,
+     .metavar = "X",
+     .help = "CPU cores it may use at most"},
+    {.name = "cpu-memory-request",
+     .kind = FLAG_BYTES,
+     .metavar = "SIZE",
+     .help = "Memory: 500M, 1G, 2Gi"},
+    {.name = "cpu-memory-limit",
+     .kind = FLAG_BYTES,
+     .metavar = "SIZE",
+     .help = "Memory it may use at most"},
+    {.name = "parallelism",
+     .kind = FLAG_WHOLE,
+     .metavar = "N",
+     .min = 1,
+     .help = "Pods at once (1)"},
+};
+SET(flags_submit_compute, "Compute", submit_compute);
+
+static const struct flag submit_place[] = {
+    {.name = "node-pools",
+     .kind = FLAG_TEXT,
+     .repeat = true,
+     .metavar = "POOL",
+     .offer = OFFER_POOL,
+     .help = "Node pool; several in order of preference"},
+    {.name = "priority",
+     .kind = FLAG_WORD,
+     .metavar = "very-low|low|medium-low|medium|medium-high|high|very-high",
+     .help = "Place in its project's queue; says nothing about preemptibility"},
+    {.name = "preemptibility",
+     .kind = FLAG_WORD,
+     .metavar = "preemptible|non-preemptible",
+     .help = "May it be stopped for others; non-preemptible starts inside the guarantee only"},
+};
+SET(flags_submit_place, "Scheduling", submit_place);
+
+static const struct flag submit_run[] = {
+    {.name = "run-as-uid", .kind = FLAG_WHOLE, .metavar = "UID", .help = "User to run as"},
+    {.name = "run-as-gid", .kind = FLAG_WHOLE, .metavar = "GID", .help = "Group to run as"},
+    {.name = "run-as-user", .kind = FLAG_BOOL, .help = "Run as the user and group that submit"},
+    {.name = "restart-policy",
+     .kind = FLAG_WORD,
+     .metavar = "Always|OnFailure|Never",
+     .help = "When a pod that ended is started again (Never)"},
+    {.name = "backoff-limit",
+     .kind = FLAG_WHOLE,
+     .metavar = "N",
+     .help = "Restarts after failures before it is Failed"},
+    {.name = "termination-grace-period",
+     .kind = FLAG_DURATION,
+     .metavar = "TIME",
+     .help = "Between the notice to stop and the end by force (30s)"},
+    {.name = "auto-deletion-time-after-completion",
+     .kind = FLAG_DURATION,
+     .metavar = "TIME",
+     .help = "Delete it so long after it ended"},
+};
+SET(flags_submit_run, "Running", submit_run);
+
+#define K8S_TEXT(flag, meta) \
+    {.name = flag,           \
+     .kind = FLAG_TEXT,      \
+     .repeat = true,         \
+     .metavar = meta,        \
+     .refused = KUBERNETES,  \
+     .help = "Needs Kubernetes"}
+#define K8S_BOOL(flag) \
+    {.name = flag, .kind = FLAG_BOOL, .refused = KUBERNETES, .help = "Needs Kubernetes"}
+static const struct flag submit_kubernetes[] = {
+    K8S_BOOL("allow-privilege-escalation"),
+    K8S_TEXT("capability", "NAME"),
+    K8S_TEXT("compute", "ASSET"),
+    K8S_TEXT("configmap-map-volume", "SPEC"),
+    K8S_BOOL("create-home-dir"),
+    K8S_TEXT("datasource", "SPEC"),
+    K8S_TEXT("datavolume", "SPEC"),
+    K8S_TEXT("empty-dir-volume", "SPEC"),
+    K8S_TEXT("env-my-credentials", "SPEC"),
+    K8S_TEXT("env-pod-field-ref", "SPEC"),
+    K8S_TEXT("env-secret", "SPEC"),
+    K8S_TEXT("environment", "ASSET"),
+    K8S_TEXT("exclude-node", "NODE"),
+    K8S_TEXT("existing-pvc", "SPEC"),
+    K8S_TEXT("extended-resource", "SPEC"),
+    K8S_TEXT("external-url", "SPEC"),
+    K8S_TEXT("git-sync", "SPEC"),
+    K8S_TEXT("gpu-memory-limit", "SIZE"),
+    K8S_TEXT("gpu-portion-limit", "X"),
+    K8S_BOOL("host-ipc"),
+    K8S_BOOL("host-network"),
+    K8S_TEXT("host-path", "SPEC"),
+    K8S_TEXT("image-pull-my-credentials", "SPEC"),
+    K8S_TEXT("image-pull-policy", "WORD"),
+    K8S_BOOL("large-shm"),
+    K8S_TEXT("new-pvc", "SPEC"),
+    K8S_TEXT("nfs", "SPEC"),
+    K8S_TEXT("node-type", "LABEL"),
+    K8S_TEXT("port", "SPEC"),
+    K8S_TEXT("preferred-pod-topology-key", "KEY"),
+    K8S_BOOL("privileged"),
+    K8S_TEXT("required-pod-topology-key", "KEY"),
+    K8S_BOOL("run-as-non-root"),
+    {.name = "runs",
+                         .kind = FLAG_WHOLE,
+                         .metavar = "N",
+                         .min = 1,
+                         .refused = LATER_RUNS,
+                         .help = "Not here: a workload runs once"},
+    K8S_TEXT("s3", "SPEC"),
+    K8S_TEXT("seccomp-profile", "WORD"),
+    K8S_TEXT("secret-volume", "SPEC"),
+    K8S_BOOL("stdin"),
+    K8S_TEXT("supplemental-groups", "GIDS"),
+    K8S_TEXT("template", "ASSET"),
+    K8S_TEXT("toleration", "SPEC"),
+    {.name = "tty",
+                         .letter = 't',
+                         .kind = FLAG_BOOL,
+                         .refused = KUBERNETES,
+                         .help = "Needs Kubernetes"},
+    K8S_TEXT("user-group-source", "WORD"),
+};
+SET(flags_submit_kubernetes, "Known, but refused on one machine", submit_kubernetes);
+
+static const struct flag config_set[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = FLAG_WORD,
+     .metavar = "table|json|yaml",
+     .help = "Form of the output where none is asked for"},
+    PROJECT_FLAG,
+};
+SET(flags_config_set, "Settings", config_set);
+
+#define PRUNE_FLAG {.name = "prune", .kind = FLAG_BOOL, .help = "Remove what the file leaves out"}
+static const struct flag plan_change[] = {PRUNE_FLAG};
+SET(flags_plan_change, "Change", plan_change);
+
+static const struct flag plan_apply[] = {
+    PRUNE_FLAG,
+    {.name = "yes",           .letter = 'y', .kind = FLAG_BOOL, .help = "Do not ask"},
+    {.name = "base-revision",
+      .kind = FLAG_WHOLE,
+      .metavar = "N",
+      .help = "Refuse when the plan has changed since this revision (the one the difference was "
+             "made against)"                                                         },
+};
+SET(flags_plan_apply, "Change", plan_apply);
+
+static const struct flag plan_check[] = {
+    {.name = "offline", .kind = FLAG_BOOL, .help = "Check the file alone, ask no server"},
+};
+SET(flags_plan_check, "Check", plan_check);

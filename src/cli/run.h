@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// run: what the commands of the table do; one function each, grouped by the file that holds it.
+#pragma once
+
+#include "cli/command.h"
+
+/* run_session.c */
+command_run run_login, run_logout, run_whoami, run_version, run_config_describe, run_config_set,
+    run_help, run_completion, run_complete, run_man, run_docs;
+/* run_tenant.c */
+command_run run_cluster_list, run_project_list, run_project_describe, run_project_set,
+    run_department_list, run_department_describe, run_nodepool_list, run_nodepool_describe,
+    run_node_list, run_node_describe;
+/* run_submit.c */
+command_run run_submit;
+/* run_workload.c */
+command_run run_workload_list, run_workload_describe, run_workload_suspend, run_workload_resume,
+    run_workload_delete, run_why;
+/* run_live.c */
+command_run run_logs, run_attach, run_watch;
+/* run_exec.c */
+command_run run_exec, run_bash;
+/* run_plan.c */
+command_run run_plan_check, run_plan_diff, run_plan_apply, run_plan_export;

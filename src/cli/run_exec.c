@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: Apache-2.0
+// run_exec: a command beside a running workload, over a WebSocket on the local socket. Binary messages;
+// the first byte says the channel. The terminal is put into raw mode while the command has one of
+// its own, and back however this ends.
+#include "cli/run.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/num.h"
+#include "cli/cli.h"
+#include "cli/live.h"
+#include "cli/view.h"
+#include "cli/workload.h"
+#include "codec/json.h"
+#include "io/file.h"
+#include "io/listen.h"
+#include "io/random.h"
+#include "io/ws.h"
+
+enum channel { CHANNEL_STDIN, CHANNEL_STDOUT, CHANNEL_STDERR, CHANNEL_CONTROL };
+enum {
+    HEAD_BYTES_MAX = 16 * 1024,
+    REFUSAL_BYTES_MAX = 64 * 1024,
+    PIECE_BYTES = 16 * 1024,
+    SEND_BYTES_MAX = 64 << 20
+};
+
+struct session {
+    struct cli *cli;
+    int fd;
+    bool tty, input; /* input: stdin is still passed on */
+    struct ws_decoder decoder;
+    struct buf out; /* not yet sent */
+    size_t sent;
+    int exit_code; /* -1: not known yet */
+    bool closed;
+};
+
+/* The terminal. */
+
+static struct termios saved_mode;
+static volatile sig_atomic_t raw_mode, resized;
+
+static void restore_terminal(void)
+{
+    if (raw_mode) {
+        raw_mode = 0;
+        tcsetattr(STDIN_FILENO, TCSAFLUSH, &saved_mode);
+    }
+}
+
+static void on_end(int signal_number)
+{
+    restore_terminal();
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+static void on_resize(int signal_number)
+{
+    (void)signal_number;
+    resized = 1;
+}
+
+static void enter_raw_mode(void)
+{
+    static const int ends[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};
+    struct termios mode;
+    if (tcgetattr(STDIN_FILENO, &saved_mode) != 0) {
+        return;
+    }
+    atexit(restore_terminal);
+    for (size_t i = 0; i < COUNT_OF(ends); i++) {
+        signal(ends[i], on_end);
+    }
+    // Without SA_RESTART, so that poll comes back.
+    struct sigaction resize = {.sa_handler = on_resize};
+    sigaction(SIGWINCH, &resize, NULL);
+    mode = saved_mode;
+    cfmakeraw(&mode);
+    raw_mode = tcsetattr(STDIN_FILENO, TCSAFLUSH, &mode) == 0;
+    resized = 1; // tells the size for the first time
+}
+
+/* The handshake. */
+
+static struct str header_value(struct str head, struct str name)
+{
+    struct str line;
+    while (str_split(&head, '\n', &line)) {
+        uint32_t colon = str_find(line, ':');
+        if (colon == name.len && strncasecmp(line.ptr, name.ptr, name.len) == 0) {
+            return str_trim(str_sub(line, colon + 1, line.len));
+        }
+    }
+    return STR("");
+}
+
+// Reads until the empty line; what came behind it is kept in all.
+static enum status read_head(int fd, struct buf *all, size_t *head_len, struct err *err)
+{
+    for (;;) {
+        char bytes[1024];
+        ssize_t n = read(fd, bytes, sizeof(bytes));
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0 || all->full) {
+            return err_set(err, STATUS_UNREACHABLE, "the server ended the connection");
+        }
+        buf_add(all, bytes, (size_t)n);
+        const char *end = memmem(all->ptr, all->len, "\r\n\r\n", 4);
+        if (end != NULL) {
+            *head_len = (size_t)(end - all->ptr) + 4;
+            return STATUS_OK;
+        }
+    }
+}
+
+// The server would not upgrade: its answer says why.
+static enum status read_refusal(struct session *s, struct buf *all, size_t head_len,
+                                struct answer *answer, struct err *err)
+{
+    struct str head = {all->ptr, (uint32_t)head_len};
+    struct str length = header_value(head, STR("content-length"));
+    int64_t code = 0, wanted = 0;
+    if (!num_parse_i64(str_sub(head, 9, 3), &code) || code < 400 ||
+        (length.len > 0 && !num_parse_i64(length, &wanted))) {
+        return err_set(err, STATUS_INTERNAL, "the server did not upgrade to a WebSocket");
+    }
+    while ((int64_t)(all->len - head_len) < wanted && !all->full) {
+        char bytes[1024];
+        ssize_t n = read(s->fd, bytes, sizeof(bytes));
+        if (n <= 0) {
+            break;
+        }
+        buf_add(all, bytes, (size_t)n);
+    }
+    struct str body = {all->ptr + head_len, (uint32_t)(all->len - head_len)};
+    return client_read(&s->cli->client, (int)code, true, body, answer, err);
+}
+
+static enum status handshake(struct session *s, struct str path, struct answer *answer,
+                             struct err *err)
+{
+    uint8_t random[16];
+    char key[WS_KEY_SIZE], accept[WS_ACCEPT_SIZE];
+    random_bytes(random, sizeof(random));
+    ws_key(random, key);
+    struct str request = arena_printf(&s->cli->arena,
+                                      "GET /api/weir/v1" STR_FMT " HTTP/1.1\r\nHost: localhost\r\n"
+                                      "Connection: Upgrade\r\nUpgrade: websocket\r\n"
+                                      "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n\r\n",
+                                      STR_ARG(path), key);
+    enum status status = file_write_all(s->fd, request, err);
+    CLEANUP(buf_done) struct buf all;
+    buf_init(&all, HEAD_BYTES_MAX + REFUSAL_BYTES_MAX);
+    size_t head_len = 0;
+    if (status == STATUS_OK) {
+        status = read_head(s->fd, &all, &head_len, err);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    struct str head = {all.ptr, (uint32_t)head_len};
+    if (!str_starts(head, STR("HTTP/1.1 101"))) {
+        return read_refusal(s, &all, head_len, answer, err);
+    }
+    if (!ws_accept(str_from_c(key), accept) ||
+        !str_eq(header_value(head, STR("sec-websocket-accept")), str_from_c(accept))) {
+        return err_set(err, STATUS_INTERNAL, "the server's handshake does not answer ours");
+    }
+    ws_decoder_feed(&s->decoder, (struct str){all.ptr + head_len, (uint32_t)(all.len - head_len)});
+    return STATUS_OK;
+}
+
+/* Messages. */
+
+static void send_message(struct session *s, enum ws_opcode opcode, struct str payload)
+{
+    uint8_t mask[4];
+    random_bytes(mask, sizeof(mask));
+    ws_encode(&s->out, opcode, payload, mask);
+}
+
+static void send_channel(struct session *s, enum channel channel, struct str bytes)
+{
+    char message[PIECE_BYTES + 1];
+    CHECK(bytes.len <= PIECE_BYTES);
+    message[0] = (char)channel;
+    if (bytes.len > 0) {
+        memcpy(message + 1, bytes.ptr, bytes.len);
+    }
+    send_message(s, WS_BINARY, (struct str){message, bytes.len + 1});
+}
+
+static void send_size(struct session *s)
+{
+    struct winsize size;
+    if (ioctl(STDIN_FILENO, TIOCGWINSZ, &size) == 0) {
+        char text[64];
+        int len = snprintf(text, sizeof(text), "{\"resize\":[%u,%u]}", size.ws_col, size.ws_row);
+        send_channel(s, CHANNEL_CONTROL, (struct str){text, (uint32_t)len});
+    }
+}
+
+static enum status take_control(struct session *s, struct str text)
+{
+    struct doc *doc;
+    struct err err;
+    if (json_doc(text, &s->cli->arena, &doc, &err) == STATUS_OK) {
+        int64_t code = view_i64(doc, "exit", -1);
+        s->exit_code = code >= 0 && code < 256 ? (int)code : s->exit_code;
+    }
+    return STATUS_OK;
+}
+
+static enum status take_message(struct session *s, const struct ws_message *m, struct err *err)
+{
+    struct str rest = str_sub(m->payload, 1, m->payload.len);
+    switch (m->opcode) {
+    case WS_PING:
+        send_message(s, WS_PONG, m->payload);
+        return STATUS_OK;
+    case WS_CLOSE:
+        s->closed = true;
+        return STATUS_OK;
+    case WS_BINARY:
+        break;
+    case WS_TEXT:
+    case WS_PONG:
+    case WS_CONTINUATION:
+        return STATUS_OK;
+    }
+    if (m->payload.len == 0) {
+        return STATUS_OK;
+    }
+    switch (m->payload.ptr[0]) {
+    case CHANNEL_STDOUT:
+        return file_write_all(STDOUT_FILENO, rest, err);
+    case CHANNEL_STDERR:
+        return file_write_all(STDERR_FILENO, rest, err);
+    case CHANNEL_CONTROL:
+        return take_control(s, rest);
+    default:
+        return STATUS_OK;
+    }
+}
+
+static enum status take_messages(struct session *s, struct err *err)
+{
+    struct ws_message message;
+    while (!s->closed) {
+        enum status status = ws_decoder_take(&s->decoder, &message, err);
+        if (status == STATUS_UNKNOWN) {
+            return STATUS_OK;
+        }
+        status = status == STATUS_OK ? take_message(s, &message, err) : status;
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status receive(struct session *s, struct err *err)
+{
+    char bytes[PIECE_BYTES];
+    ssize_t n = read(s->fd, bytes, sizeof(bytes));
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
+        return STATUS_OK;
+    }
+    if (n <= 0) {
+        s->closed = true;
+        return STATUS_OK;
+    }
+    ws_decoder_feed(&s->decoder, (struct str){bytes, (uint32_t)n});
+    return take_messages(s, err);
+}
+
+static enum status flush(struct session *s, struct err *err)
+{
+    ssize_t n = write(s->fd, s->out.ptr + s->sent, s->out.len - s->sent);
+    if (n < 0 && errno != EINTR && errno != EAGAIN) {
+        return err_set(err, STATUS_UNREACHABLE, "the connection to the server was lost");
+    }
+    s->sent += n > 0 ? (size_t)n : 0;
+    if (s->sent == s->out.len) {
+        buf_clear(&s->out);
+        s->sent = 0;
+    }
+    return STATUS_OK;
+}
+
+static void pass_input(struct session *s)
+{
+    char bytes[PIECE_BYTES];
+    ssize_t n = read(STDIN_FILENO, bytes, sizeof(bytes));
+    if (n < 0 && errno == EINTR) {
+        return;
+    }
+    send_channel(s, CHANNEL_STDIN, (struct str){bytes, n > 0 ? (uint32_t)n : 0});
+    s->input = n > 0; // an empty message closes the input
+}
+
+static enum status talk(struct session *s, struct err *err)
+{
+    enum status status = take_messages(s, err);
+    if (!s->input) {
+        send_channel(s, CHANNEL_STDIN, STR(""));
+    }
+    while (status == STATUS_OK && !s->closed) {
+        if (resized) {
+            resized = 0;
+            send_size(s);
+        }
+        bool pending = s->out.len > s->sent;
+        struct pollfd fds[] = {
+            {.fd = s->fd,                                                    .events = (short)(POLLIN | (pending ? POLLOUT : 0))},
+            // Nothing more is read while much waits to be sent.
+            {.fd = s->input && s->out.len < PIECE_BYTES ? STDIN_FILENO : -1, .events = POLLIN                                   },
+        };
+        if (poll(fds, COUNT_OF(fds), -1) < 0) {
+            continue; // a signal
+        }
+        if (pending && (fds[0].revents & POLLOUT) != 0) {
+            status = flush(s, err);
+        }
+        if (status == STATUS_OK && (fds[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
+            status = receive(s, err);
+        }
+        if (status == STATUS_OK && fds[1].revents != 0) {
+            pass_input(s);
+        }
+    }
+    return status;
+}
+
+static struct str exec_path(struct cli *cli, const struct args *args, struct str path, bool tty,
+                            const struct str *words, uint32_t count)
+{
+    path = workload_below(cli, path, "/exec");
+    for (uint32_t i = 0; i < count; i++) {
+        path = client_query(&cli->client, path, "cmd", words[i]);
+    }
+    path = client_query(&cli->client, path, "tty", tty ? STR("1") : STR("0"));
+    if (args_has(args, "pod")) {
+        path = client_query(&cli->client, path, "pod", args_text(args, "pod"));
+    }
+    return path;
+}
+
+static int execute(struct cli *cli, const struct args *args, bool input, bool tty,
+                   const struct str *words, uint32_t count)
+{
+    struct str path;
+    struct err err;
+    struct answer answer = {0};
+    int64_t wait_ms = args_number(args, "pod-running-timeout", 0);
+    int failed = workload_path_one(cli, args, &path);
+    if (!failed && wait_ms > 0) {
+        failed = live_wait(cli, path, wait_ms);
+    }
+    if (failed) {
+        return failed;
+    }
+    tty = tty && isatty(STDIN_FILENO);
+    struct session s = {.cli = cli, .fd = -1, .tty = tty, .input = input, .exit_code = -1};
+    ws_decoder_init(&s.decoder, false);
+    buf_init(&s.out, SEND_BYTES_MAX);
+    enum status status = connect_unix(arena_cstr(&cli->arena, cli->client.socket), &s.fd, &err);
+    if (status == STATUS_UNREACHABLE) {
+        err_hint(&err, "start a server with weir up, or name its socket with --socket");
+    }
+    if (status == STATUS_OK) {
+        status = handshake(&s, exec_path(cli, args, path, tty, words, count), &answer, &err);
+    }
+    if (status == STATUS_OK) {
+        fflush(stdout);
+        if (tty) {
+            enter_raw_mode();
+        }
+        status = talk(&s, &err);
+        restore_terminal();
+    }
+    if (status == STATUS_OK && s.exit_code < 0) {
+        status = err_set(&err, STATUS_UNREACHABLE, "the connection ended before the command did");
+        err_hint(&err, "weir workload describe shows whether the workload still runs");
+    }
+    file_close(&s.fd);
+    ws_decoder_done(&s.decoder);
+    buf_done(&s.out);
+    return status == STATUS_OK ? s.exit_code : cli_fail(cli, &err, answer.body);
+}
+
+int run_exec(struct cli *cli, const struct args *args)
+{
+    if (args->tail_count == 0) {
+        struct err err;
+        err_set(&err, STATUS_INVALID, "which command?");
+        err_hint(&err, "put it behind --: weir %s NAME -- env", args->command->path);
+        return cli_usage(cli, args, &err);
+    }
+    return execute(cli, args, args_has(args, "stdin"), args_has(args, "tty"), args->tail,
+                   args->tail_count);
+}
+
+int run_bash(struct cli *cli, const struct args *args)
+{
+    static const struct str words[] = {
+        STRS("/bin/sh"), STRS("-c"),
+        STRS("if command -v bash >/dev/null 2>&1; then exec bash; else exec sh; fi")};
+    return execute(cli, args, true, true, words, COUNT_OF(words));
+}

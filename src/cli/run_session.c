@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+// run_session: who you are, settings, and what is written from the command table.
+#include "cli/run.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/help.h"
+#include "cli/view.h"
+#include "io/file.h"
+
+enum { PAGE_BYTES_MAX = 4 << 20 };
+
+static int get(struct cli *cli, struct str path, struct answer *answer)
+{
+    struct err err;
+    if (client_get(&cli->client, path, answer, &err) != STATUS_OK) {
+        return cli_fail(cli, &err, answer->body);
+    }
+    return 0;
+}
+
+int run_whoami(struct cli *cli, const struct args *args)
+{
+    struct answer answer;
+    int failed = get(cli, STR("/whoami"), &answer);
+    if (failed) {
+        return failed;
+    }
+    enum form form = cli_form(cli, args);
+    if (form != FORM_TABLE) {
+        return cli_print(cli, form, answer.body);
+    }
+    printf("User     " STR_FMT " (uid " STR_FMT ")\n", STR_ARG(view_text(answer.body, "user")),
+           STR_ARG(view_text(answer.body, "uid")));
+    printf("Roles    " STR_FMT "\n",
+           STR_ARG(view_join(&cli->arena, doc_get(answer.body, STR("roles")), ", ")));
+    printf("Server   " STR_FMT " (weir " STR_FMT ")\n", STR_ARG(view_text(answer.body, "server")),
+           STR_ARG(view_text(answer.body, "version")));
+    return 0;
+}
+
+int run_login(struct cli *cli, const struct args *args)
+{
+    (void)args;
+    struct answer answer;
+    int failed = get(cli, STR("/whoami"), &answer);
+    if (failed) {
+        return failed;
+    }
+    cli_say(cli, "You are " STR_FMT " (" STR_FMT ") to the server at " STR_FMT ".\n",
+            STR_ARG(view_text(answer.body, "user")),
+            STR_ARG(view_join(&cli->arena, doc_get(answer.body, STR("roles")), ", ")),
+            STR_ARG(cli->client.socket));
+    if (settings_get(&cli->settings, STR("project")).len == 0) {
+        cli_say(cli, "Choose your project with weir project set NAME.\n");
+    }
+    return 0;
+}
+
+int run_logout(struct cli *cli, const struct args *args)
+{
+    (void)args;
+    cli_say(cli, "Nothing to forget: over the local socket the kernel says who you are.\n");
+    return 0;
+}
+
+int run_version(struct cli *cli, const struct args *args)
+{
+    struct answer answer;
+    struct err err;
+    enum status status = client_get(&cli->client, STR("/version"), &answer, &err);
+    struct str server = status == STATUS_OK ? view_raw(answer.body, "version") : STR("");
+    enum form form = cli_form(cli, args);
+    if (form != FORM_TABLE) {
+        struct doc second = {
+            .kind = server.len > 0 ? DOC_STRING : DOC_NULL, .key = STR("server"), .text = server};
+        struct doc first = {.kind = DOC_STRING,
+                            .key = STR("client"),
+                            .text = str_from_c(WEIR_VERSION),
+                            .next = &second};
+        struct doc both = {.kind = DOC_MAP, .child = &first, .child_count = 2};
+        return cli_print(cli, form, &both);
+    }
+    printf("Client   %s\n", WEIR_VERSION);
+    if (server.len > 0) {
+        printf("Server   " STR_FMT "\n", STR_ARG(server));
+    } else {
+        printf("Server   none answers (%s)\n", err.text);
+    }
+    return 0;
+}
+
+/* Settings. */
+
+int run_config_describe(struct cli *cli, const struct args *args)
+{
+    enum form form = cli_form(cli, args);
+    if (form != FORM_TABLE) {
+        return cli_print(cli, form, cli->settings.root);
+    }
+    struct str project = settings_get(&cli->settings, STR("project"));
+    struct str output = settings_get(&cli->settings, STR("output"));
+    printf("File      " STR_FMT "/" STR_FMT "\n", STR_ARG(cli->settings.directory),
+           STR_ARG(cli->settings.file));
+    printf("Socket    " STR_FMT "\n", STR_ARG(cli->client.socket));
+    printf("Project   " STR_FMT "\n", STR_ARG(project.len > 0 ? project : STR("-")));
+    printf("Output    " STR_FMT "\n", STR_ARG(output.len > 0 ? output : STR("table")));
+    const struct doc *columns = doc_get(cli->settings.root, STR("columns"));
+    for (const struct doc *d = columns != NULL ? columns->child : NULL; d != NULL; d = d->next) {
+        printf("Columns   " STR_FMT ": " STR_FMT "\n", STR_ARG(d->key), STR_ARG(d->text));
+    }
+    return 0;
+}
+
+static int change(struct cli *cli, struct str key, struct str value)
+{
+    struct err err;
+    if (settings_set(&cli->settings, key, value, &err) != STATUS_OK) {
+        return cli_fail(cli, &err, NULL);
+    }
+    cli_say(cli, STR_FMT " is now " STR_FMT "\n", STR_ARG(key), STR_ARG(value));
+    return 0;
+}
+
+int run_config_set(struct cli *cli, const struct args *args)
+{
+    static const char *const keys[] = {"output", "project"};
+    bool any = false;
+    for (uint32_t i = 0; i < COUNT_OF(keys); i++) {
+        struct str value = args_text(args, keys[i]);
+        if (value.len > 0) {
+            int failed = change(cli, str_from_c(keys[i]), value);
+            if (failed) {
+                return failed;
+            }
+            any = true;
+        }
+    }
+    if (!any) {
+        struct err err;
+        err_set(&err, STATUS_INVALID, "nothing to set");
+        err_hint(&err, "give --output or --project");
+        return cli_usage(cli, args, &err);
+    }
+    return 0;
+}
+
+int run_project_set(struct cli *cli, const struct args *args)
+{
+    struct answer answer;
+    struct str words[] = {STR("projects"), args->words[0]};
+    int failed = get(cli, client_path(&cli->client, COUNT_OF(words), words), &answer);
+    return failed ? failed : change(cli, STR("project"), args->words[0]);
+}
+
+/* What is written from the table. */
+
+static int write_text(struct buf *text)
+{
+    cli_write(buf_view(text));
+    buf_done(text);
+    return 0;
+}
+
+int run_help(struct cli *cli, const struct args *args)
+{
+    struct str topic = STR("");
+    for (uint32_t i = 0; i < args->words_count; i++) {
+        topic = arena_printf(&cli->arena, STR_FMT "%s" STR_FMT, STR_ARG(topic), i > 0 ? " " : "",
+                             STR_ARG(args->words[i]));
+    }
+    if (topic.len > 0 && !command_is_topic(topic)) {
+        struct err err;
+        err_set(&err, STATUS_INVALID, "there is no command \"" STR_FMT "\"", STR_ARG(topic));
+        err_hint(&err, "weir --help lists the commands");
+        return cli_usage(cli, args, &err);
+    }
+    struct buf text;
+    buf_init(&text, PAGE_BYTES_MAX);
+    help_write(topic, cli->width, &cli->arena, &text);
+    return write_text(&text);
+}
+
+int run_completion(struct cli *cli, const struct args *args)
+{
+    struct str shell = args->words[0];
+    if (!str_eq(shell, STR("bash")) && !str_eq(shell, STR("zsh"))) {
+        struct err err;
+        err_set(&err, STATUS_INVALID, "expected bash or zsh, got \"" STR_FMT "\"", STR_ARG(shell));
+        return cli_usage(cli, args, &err);
+    }
+    struct buf text;
+    buf_init(&text, PAGE_BYTES_MAX);
+    completion_script(shell, &text);
+    return write_text(&text);
+}
+
+int run_docs(struct cli *cli, const struct args *args)
+{
+    (void)args;
+    struct buf text;
+    buf_init(&text, PAGE_BYTES_MAX);
+    help_markdown(&cli->arena, &text);
+    return write_text(&text);
+}
+
+static enum status write_page(struct cli *cli, int dir, const struct command *c, struct err *err)
+{
+    struct buf text;
+    buf_init(&text, PAGE_BYTES_MAX);
+    help_man(c, WEIR_VERSION, &cli->arena, &text);
+    enum status status = file_write(dir, arena_cstr(&cli->arena, help_man_name(c, &cli->arena)),
+                                    buf_view(&text), 0644, false, err);
+    buf_done(&text);
+    return status;
+}
+
+int run_man(struct cli *cli, const struct args *args)
+{
+    struct err err;
+    const char *path = arena_cstr(&cli->arena, args->words[0]);
+    enum status status = file_mkdirs(path, 0755, &err);
+    CLEANUP(file_close) int dir = -1;
+    if (status == STATUS_OK && (dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
+        status = err_set(&err, STATUS_IO, "%s cannot be opened", path);
+    }
+    if (status == STATUS_OK) {
+        status = write_page(cli, dir, NULL, &err);
+    }
+    for (uint32_t i = 0; i < commands_count && status == STATUS_OK; i++) {
+        if (!commands[i].hidden) {
+            status = write_page(cli, dir, &commands[i], &err);
+        }
+    }
+    return status == STATUS_OK ? 0 : cli_fail(cli, &err, NULL);
+}
+
+/* Completion with names of the server. */
+
+static void offer_names(struct cli *cli, const struct completion *what, const char *list,
+                        const char *help, struct buf *out)
+{
+    struct answer answer;
+    struct err err;
+    struct str path = arena_printf(&cli->arena, "/%s", list);
+    if (client_get(&cli->client, path, &answer, &err) != STATUS_OK) {
+        return; // a completion has nobody to tell
+    }
+    const struct doc *items = doc_get(answer.body, STR("items"));
+    for (const struct doc *d = items != NULL ? items->child : NULL; d != NULL; d = d->next) {
+        struct str name = view_raw(d, "name"), note = view_raw(d, help);
+        if (str_starts(name, what->start) && name.len > 0) {
+            buf_printf(out, STR_FMT STR_FMT "\t" STR_FMT "\n", STR_ARG(what->prefix), STR_ARG(name),
+                       STR_ARG(note));
+        }
+    }
+}
+
+// The value of a flag among words that are not a whole command line yet.
+static struct str typed(const struct args *args, const char *letter, const char *name)
+{
+    for (uint32_t i = 0; i + 1 < args->tail_count; i++) {
+        struct str word = args->tail[i];
+        uint32_t eq = str_find(word, '=');
+        if (str_eq(word, str_from_c(letter)) || str_eq(word, str_from_c(name))) {
+            return args->tail[i + 1];
+        }
+        if (eq < word.len && str_eq(str_sub(word, 0, eq), str_from_c(name))) {
+            return str_sub(word, eq + 1, word.len);
+        }
+    }
+    return STR("");
+}
+
+int run_complete(struct cli *cli, const struct args *args)
+{
+    struct completion what;
+    struct buf out;
+    buf_init(&out, PAGE_BYTES_MAX);
+    completion_find(args->tail, args->tail_count, &cli->arena, &out, &what);
+    struct str socket = typed(args, "--socket", "--socket");
+    cli->client.socket = socket.len > 0 ? socket : cli->client.socket;
+    switch (what.offer) {
+    case OFFER_FILE:
+        buf_str(&out, STR(":files\n"));
+        break;
+    case OFFER_DIRECTORY:
+        buf_str(&out, STR(":directories\n"));
+        break;
+    case OFFER_PROJECT:
+        offer_names(cli, &what, "projects", "department", &out);
+        break;
+    case OFFER_DEPARTMENT:
+        offer_names(cli, &what, "departments", "owner_group", &out);
+        break;
+    case OFFER_POOL:
+        offer_names(cli, &what, "nodepools", "label", &out);
+        break;
+    case OFFER_NODE:
+        offer_names(cli, &what, "nodes", "pool", &out);
+        break;
+    case OFFER_WORKLOAD: {
+        struct str project = typed(args, "-p", "--project");
+        project = project.len > 0 ? project : settings_get(&cli->settings, STR("project"));
+        struct str list = STR("/workloads");
+        if (project.len > 0) {
+            list = client_query(&cli->client, list, "project", project);
+        }
+        offer_names(cli, &what, arena_cstr(&cli->arena, str_sub(list, 1, list.len)), "phase", &out);
+        break;
+    }
+    case OFFER_NOTHING:
+    case OFFER_COMMAND:
+    case OFFER_SHELL:
+        break;
+    }
+    return write_text(&out);
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// run_submit: flags to the body of POST /workloads. What a value may be in this cluster the server
+// says; here only what the command line itself can tell.
+#include "cli/run.h"
+
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/listing.h"
+#include "cli/live.h"
+#include "cli/view.h"
+#include "cli/workload.h"
+#include "codec/json.h"
+
+enum { BODY_BYTES_MAX = 4 << 20, DECIMAL_SCALE = 6 };
+
+static void text_member(struct jw *w, struct str key, struct str value)
+{
+    if (value.len > 0) {
+        jw_member_string(w, key, value);
+    }
+}
+
+static void number_member(struct jw *w, const struct args *args, struct str key, const char *flag)
+{
+    const struct arg *a = args_find(args, flag);
+    if (a != NULL) {
+        jw_member_i64(w, key, a->number);
+    }
+}
+
+static void decimal_member(struct jw *w, const struct args *args, struct str key, const char *flag)
+{
+    const struct arg *a = args_find(args, flag);
+    if (a != NULL) {
+        jw_key(w, key);
+        jw_decimal(w, a->number, DECIMAL_SCALE);
+    }
+}
+
+static struct str name_of(const struct arg *pair)
+{
+    return str_sub(pair->text, 0, str_find(pair->text, '='));
+}
+
+// NAME=VALUE flags as an object; of a name given twice the last counts.
+static void pairs_member(struct jw *w, const struct args *args, struct str key, const char *flag)
+{
+    uint32_t at = 0;
+    if (args_find(args, flag) == NULL) {
+        return;
+    }
+    jw_key(w, key);
+    jw_object_begin(w);
+    for (const struct arg *a; (a = args_next(args, flag, &at)) != NULL;) {
+        bool last = true;
+        uint32_t later = at;
+        for (const struct arg *b; (b = args_next(args, flag, &later)) != NULL;) {
+            last = last && !str_eq(name_of(a), name_of(b));
+        }
+        if (last) {
+            struct str name = name_of(a);
+            jw_member_string(w, name, str_sub(a->text, name.len + 1, a->text.len));
+        }
+    }
+    jw_object_end(w);
+}
+
+static void list_member(struct jw *w, struct str key, const struct str *items, uint32_t count)
+{
+    if (count == 0) {
+        return;
+    }
+    jw_key(w, key);
+    jw_array_begin(w);
+    for (uint32_t i = 0; i < count; i++) {
+        jw_string(w, items[i]);
+    }
+    jw_array_end(w);
+}
+
+static void pools_member(struct jw *w, const struct args *args)
+{
+    uint32_t at = 0;
+    if (args_find(args, "node-pools") == NULL) {
+        return;
+    }
+    jw_key(w, STR("pools"));
+    jw_array_begin(w);
+    for (const struct arg *a; (a = args_next(args, "node-pools", &at)) != NULL;) {
+        jw_string(w, a->text);
+    }
+    jw_array_end(w);
+}
+
+static struct str restart_word(struct str flag)
+{
+    if (str_eq(flag, STR("Always"))) {
+        return STR("always");
+    }
+    if (str_eq(flag, STR("OnFailure"))) {
+        return STR("on-failure");
+    }
+    return str_eq(flag, STR("Never")) ? STR("never") : STR("");
+}
+
+static void write_spec(struct jw *w, const struct args *args)
+{
+    jw_object_begin(w);
+    text_member(w, STR("image"), args_text(args, "image"));
+    list_member(w, STR("command"), args->tail, args->tail_count);
+    if (args_has(args, "command")) {
+        jw_member_bool(w, STR("args_are_command"), true);
+    }
+    pairs_member(w, args, STR("env"), "environment-variable");
+    text_member(w, STR("working_dir"), args_text(args, "working-dir"));
+    if (args_has(args, "run-as-user")) {
+        jw_member_i64(w, STR("run_as_uid"), (int64_t)getuid());
+        jw_member_i64(w, STR("run_as_gid"), (int64_t)getgid());
+    } else {
+        number_member(w, args, STR("run_as_uid"), "run-as-uid");
+        number_member(w, args, STR("run_as_gid"), "run-as-gid");
+    }
+    number_member(w, args, STR("gpu_devices"), "gpu-devices-request");
+    decimal_member(w, args, STR("gpu_portion"), "gpu-portion-request");
+    number_member(w, args, STR("gpu_memory"), "gpu-memory-request");
+    decimal_member(w, args, STR("cpu"), "cpu-core-request");
+    decimal_member(w, args, STR("cpu_limit"), "cpu-core-limit");
+    number_member(w, args, STR("memory"), "cpu-memory-request");
+    number_member(w, args, STR("memory_limit"), "cpu-memory-limit");
+    number_member(w, args, STR("grace_ms"), "termination-grace-period");
+    number_member(w, args, STR("pods"), "parallelism");
+    text_member(w, STR("priority"), args_text(args, "priority"));
+    text_member(w, STR("preemptibility"), args_text(args, "preemptibility"));
+    pools_member(w, args);
+    pairs_member(w, args, STR("labels"), "label");
+    pairs_member(w, args, STR("annotations"), "annotation");
+    text_member(w, STR("restart"), restart_word(args_text(args, "restart-policy")));
+    number_member(w, args, STR("backoff_limit"), "backoff-limit");
+    number_member(w, args, STR("auto_delete_ms"), "auto-deletion-time-after-completion");
+    jw_object_end(w);
+}
+
+// What the command line alone shows to be wrong.
+static enum status check(const struct cli *cli, const struct args *args, struct err *err)
+{
+    bool prefix = args_has(args, "name-prefix");
+    struct str type = args_text(args, "gpu-request-type");
+    const char *wanted = str_eq(type, STR("memory")) ? "gpu-memory-request" : "gpu-portion-request";
+    enum status s = STATUS_OK;
+    if (prefix && args->words_count > 0) {
+        s = err_set(err, STATUS_INVALID, "a name and --name-prefix, which one counts?");
+        err_hint(err, "leave one of them out");
+    } else if (!prefix && args->words_count == 0) {
+        s = err_set(err, STATUS_INVALID, "the workload has no name");
+        err_hint(err, "usage: weir training standard submit NAME [flags] [-- COMMAND...], or "
+                      "--name-prefix PREFIX");
+    } else if (cli_project(cli, args).len == 0) {
+        s = err_set(err, STATUS_INVALID, "in which project?");
+        err_field(err, "--project");
+        err_hint(err, "give -p PROJECT, or choose one with weir project set NAME");
+    } else if (args_has(args, "command") && args->tail_count == 0) {
+        s = err_set(err, STATUS_INVALID, "there is no command behind --");
+        err_field(err, "--command");
+        err_hint(err, "for instance: --command -- sleep 600");
+    } else if (type.len > 0 && !args_has(args, wanted)) {
+        s = err_set(err, STATUS_INVALID, STR_FMT " needs --%s", STR_ARG(type), wanted);
+        err_field(err, "--gpu-request-type");
+    } else if (args_has(args, "run-as-user") &&
+               (args_has(args, "run-as-uid") || args_has(args, "run-as-gid"))) {
+        s = err_set(err, STATUS_INVALID,
+                    "--run-as-user is your own user and group; leave "
+                    "--run-as-uid and --run-as-gid out");
+    }
+    return s;
+}
+
+static void write_body(struct cli *cli, const struct args *args, struct buf *body)
+{
+    struct jw w;
+    jw_init(&w, body, false);
+    jw_object_begin(&w);
+    if (args->words_count > 0) {
+        jw_member_string(&w, STR("name"), args->words[0]);
+    } else {
+        jw_member_string(&w, STR("name_prefix"), args_text(args, "name-prefix"));
+    }
+    jw_member_string(&w, STR("project"), cli_project(cli, args));
+    jw_member_string(&w, STR("kind"), STR("training"));
+    jw_key(&w, STR("spec"));
+    write_spec(&w, args);
+    jw_object_end(&w);
+}
+
+static void say_submitted(struct cli *cli, const struct doc *d)
+{
+    struct str reason = workload_reason(&cli->arena, d);
+    cli_say(cli, "%s" STR_FMT "%s submitted to project " STR_FMT ": %s" STR_FMT "%s%s" STR_FMT "\n",
+            tint_begin(TINT_STRONG, cli->colour), STR_ARG(view_text(d, "name")),
+            tint_end(cli->colour), STR_ARG(view_text(d, "project")),
+            tint_begin(view_phase_tint(view_text(d, "phase")), cli->colour),
+            STR_ARG(view_text(d, "phase")), tint_end(cli->colour),
+            str_eq(reason, STR("-")) ? "" : ", ",
+            STR_ARG(str_eq(reason, STR("-")) ? STR("") : reason));
+}
+
+int run_submit(struct cli *cli, const struct args *args)
+{
+    struct err err;
+    struct answer answer;
+    if (check(cli, args, &err) != STATUS_OK) {
+        return cli_usage(cli, args, &err);
+    }
+    struct buf body;
+    buf_init(&body, BODY_BYTES_MAX);
+    write_body(cli, args, &body);
+    struct request r = {.method = "POST",
+                        .path = STR("/workloads"),
+                        .type = "application/json",
+                        .body = buf_view(&body)};
+    enum status status = body.full
+                             ? err_set(&err, STATUS_TOO_LARGE, "the workload is larger than 4 MiB")
+                             : client_call(&cli->client, &r, &answer, &err);
+    if (status != STATUS_OK) {
+        const struct doc *said = body.full ? NULL : answer.body;
+        buf_done(&body);
+        return cli_fail(cli, &err, said);
+    }
+    buf_done(&body);
+    int failed = 0;
+    if (!listing_form(cli, args, answer.body, &failed)) {
+        say_submitted(cli, answer.body);
+    }
+    if (failed || !args_has(args, "attach")) {
+        return failed;
+    }
+    struct str words[] = {STR("workloads"), view_text(answer.body, "id")};
+    fflush(stdout);
+    return live_attach(cli, client_path(&cli->client, COUNT_OF(words), words), STR(""),
+                       args_number(args, "pod-running-timeout", -1));
+}

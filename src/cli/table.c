@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// table: rows are kept here and handed to libsmartcols when all are known, because what the one
+// flexible column has to give up depends on all the others. Values that go to a terminal are made
+// harmless by libsmartcols (control characters become \x1b).
+#include "cli/table.h"
+
+#include <libsmartcols.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/check.h"
+#include "cli/view.h"
+
+enum { FLEX_WIDTH_MIN = 12 };
+
+const char *tint_begin(enum tint tint, bool colour)
+{
+    if (!colour) {
+        return "";
+    }
+    switch (tint) {
+    case TINT_NONE:
+        return "";
+    case TINT_GOOD:
+        return "\033[32m";
+    case TINT_WAIT:
+        return "\033[33m";
+    case TINT_BAD:
+        return "\033[31m";
+    case TINT_DIM:
+        return "\033[2m";
+    case TINT_STRONG:
+        return "\033[1m";
+    }
+    return "";
+}
+
+const char *tint_end(bool colour)
+{
+    return colour ? "\033[0m" : "";
+}
+
+void table_init(struct table *t, struct arena *arena, const struct column *columns, uint32_t count)
+{
+    CHECK(count <= TABLE_COLUMNS_MAX);
+    *t = (struct table){
+        .arena = arena, .columns = columns, .columns_count = count, .headings = true};
+    for (uint32_t i = 0; i < count; i++) {
+        if ((columns[i].flags & COLUMN_EXTRA) == 0) {
+            t->shown[t->shown_count++] = i;
+        }
+    }
+}
+
+static struct str lower(struct arena *arena, struct str s)
+{
+    char *text = arena_alloc(arena, (size_t)s.len + 1);
+    for (uint32_t i = 0; i < s.len; i++) {
+        char c = s.ptr[i];
+        text[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    }
+    return (struct str){text, s.len};
+}
+
+enum status table_choose(struct table *t, struct str names, struct err *err)
+{
+    struct str known[TABLE_COLUMNS_MAX];
+    struct str list = STR("");
+    for (uint32_t i = 0; i < t->columns_count; i++) {
+        known[i] = str_from_c(t->columns[i].name);
+        list = arena_printf(t->arena, STR_FMT "%s" STR_FMT, STR_ARG(list), i > 0 ? ", " : "",
+                            STR_ARG(known[i]));
+    }
+    uint32_t shown[TABLE_COLUMNS_MAX], count = 0;
+    struct str name;
+    while (str_split(&names, ',', &name)) {
+        struct str wanted = lower(t->arena, str_trim(name));
+        uint32_t at = 0;
+        while (at < t->columns_count && !str_eq(known[at], wanted) &&
+               !str_eq(lower(t->arena, str_from_c(t->columns[at].title)), wanted)) {
+            at++;
+        }
+        if (at == t->columns_count || count == TABLE_COLUMNS_MAX) {
+            enum status s = err_set(err, STATUS_INVALID, "unknown column \"" STR_FMT "\"",
+                                    STR_ARG(name));
+            err_field(err, "--columns");
+            uint32_t near = str_nearest(wanted, known, t->columns_count);
+            if (near < t->columns_count) {
+                err_hint(err, "did you mean " STR_FMT "?", STR_ARG(known[near]));
+            } else {
+                err_hint(err, "there are " STR_FMT, STR_ARG(list));
+            }
+            return s;
+        }
+        shown[count++] = at;
+    }
+    memcpy(t->shown, shown, sizeof(shown[0]) * count);
+    t->shown_count = count;
+    return STATUS_OK;
+}
+
+uint32_t table_row(struct table *t, uint32_t parent)
+{
+    t->rows = array_grow(t->arena, t->rows, sizeof(t->rows[0]), t->count, &t->cap);
+    t->rows[t->count] = (struct table_row){.parent = parent};
+    return t->count++;
+}
+
+void table_set(struct table *t, uint32_t row, uint32_t column, struct str text)
+{
+    CHECK(row < t->count && column < t->columns_count);
+    t->rows[row].cells[column].text = text;
+}
+
+void table_tint(struct table *t, uint32_t row, uint32_t column, enum tint tint)
+{
+    CHECK(row < t->count && column < t->columns_count);
+    t->rows[row].cells[column].tint = tint;
+}
+
+// Columns that are left for the flexible one, or 0 when it need not give way.
+static uint32_t flex_width(const struct table *t, uint32_t width)
+{
+    uint32_t sum = t->indent, flex = 0;
+    for (uint32_t k = 0; k < t->shown_count; k++) {
+        const struct column *c = &t->columns[t->shown[k]];
+        uint32_t widest = t->headings ? view_width(str_from_c(c->title)) : 0;
+        for (uint32_t i = 0; i < t->count; i++) {
+            uint32_t w = view_width(t->rows[i].cells[t->shown[k]].text);
+            widest = w > widest ? w : widest;
+        }
+        if ((c->flags & COLUMN_FLEX) != 0) {
+            flex = widest;
+        } else {
+            sum += widest + 2;
+        }
+    }
+    if (width == 0 || flex == 0 || sum + flex <= width) {
+        return 0;
+    }
+    return sum + FLEX_WIDTH_MIN > width ? FLEX_WIDTH_MIN : width - sum;
+}
+
+static const char *scols_colour(enum tint tint)
+{
+    switch (tint) {
+    case TINT_NONE:
+        return NULL;
+    case TINT_GOOD:
+        return "green";
+    case TINT_WAIT:
+        return "brown";
+    case TINT_BAD:
+        return "red";
+    case TINT_DIM:
+        return "halfbright";
+    case TINT_STRONG:
+        return "bold";
+    }
+    return NULL;
+}
+
+// Fills the library's table; its lines are owned by it.
+static void fill(const struct table *t, struct libscols_table *out, uint32_t flex)
+{
+    struct libscols_line **lines = ARENA_ARRAY(t->arena, struct libscols_line *, t->count + 1);
+    for (uint32_t i = 0; i < t->count; i++) {
+        const struct table_row *row = &t->rows[i];
+        lines[i] = scols_table_new_line(out, row->parent != ROW_NONE ? lines[row->parent] : NULL);
+        CHECK(lines[i] != NULL);
+        for (uint32_t k = 0; k < t->shown_count; k++) {
+            const struct column *c = &t->columns[t->shown[k]];
+            const struct table_cell *cell = &row->cells[t->shown[k]];
+            struct str text = cell->text;
+            if ((c->flags & COLUMN_FLEX) != 0 && flex > 0) {
+                text = view_shorten(t->arena, text, flex);
+            }
+            CHECK(scols_line_set_data(lines[i], k, arena_cstr(t->arena, text)) == 0);
+            scols_cell_set_color(scols_line_get_cell(lines[i], k), scols_colour(cell->tint));
+        }
+    }
+}
+
+static void print_indented(FILE *out, const char *text, uint32_t indent)
+{
+    struct str rest = str_from_c(text), line;
+    while (str_split(&rest, '\n', &line)) {
+        if (rest.ptr != NULL || line.len > 0) {
+            fprintf(out, "%*s" STR_FMT "\n", line.len > 0 ? (int)indent : 0, "", STR_ARG(line));
+        }
+    }
+}
+
+void table_print(const struct table *t, FILE *out, uint32_t width, bool colour)
+{
+    struct libscols_table *table = scols_new_table();
+    CHECK(table != NULL);
+    scols_table_enable_colors(table, colour);
+    scols_table_enable_noheadings(table, !t->headings);
+    scols_table_set_column_separator(table, "  ");
+    scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER);
+    uint32_t flex = flex_width(t, width);
+    for (uint32_t k = 0; k < t->shown_count; k++) {
+        const struct column *c = &t->columns[t->shown[k]];
+        int flags = (c->flags & COLUMN_RIGHT) != 0 ? SCOLS_FL_RIGHT : 0;
+        flags |= (c->flags & COLUMN_TREE) != 0 ? SCOLS_FL_TREE : 0;
+        struct libscols_column *column = scols_table_new_column(table, c->title, 0, flags);
+        CHECK(column != NULL);
+        scols_cell_set_color(scols_column_get_header(column), "bold");
+    }
+    fill(t, table, flex);
+    char *text = NULL;
+    CHECK(scols_print_table_to_string(table, &text) == 0);
+    if (text != NULL && t->count + (t->headings ? 1u : 0u) > 0) {
+        print_indented(out, text, t->indent);
+    }
+    free(text);
+    scols_unref_table(table);
+}
