@@ -76,8 +76,8 @@ static enum status check_queues(const struct snapshot *s, struct err *err)
                 return BAD("queues", i, "weight_milli", "outside [0, %lld]",
                            (long long)WEIGHT_MILLI_MAX);
             }
-            if (q->usage.v[r] < 0) {
-                return BAD("queues", i, "usage", "negative");
+            if (!in_range(q->usage.v[r], AMOUNT_MAX)) {
+                return BAD("queues", i, "usage", "outside [0, 2^46]");
             }
         }
     }

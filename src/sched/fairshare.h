@@ -28,3 +28,13 @@ void fairshare_requests(const struct snapshot *snap, struct amounts *requests);
 /* fairshare_solve fills shares[queues.count] for every level of the tree. O(queues). */
 void fairshare_solve(const struct snapshot *snap, const struct amounts *requests,
                      struct amounts total, struct amounts *shares, struct arena *scratch);
+
+/* The least memory of a device of the pool, bytes; 0 when none is known. A pending request by
+ * memory is counted as its part of such a device. */
+int64_t fairshare_least_memory(const struct snapshot *snap);
+/* What a pod of that shape asks its queue for, with requests by memory taken on devices of
+ * device_bytes (0: as nothing). */
+struct amounts fairshare_shape_request(const struct snapshot *snap, uint32_t shape,
+                                       int64_t device_bytes);
+/* What a pod that holds a place costs its queue. */
+struct amounts fairshare_task_cost(const struct snapshot *snap, const struct snap_task *t);

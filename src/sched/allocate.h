@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// allocate: gives free places to those whose turn it is (kai.md 4.4). Internal to sched/.
+#pragma once
+
+#include "sched/state.h"
+
+void allocate_run(struct sched *s);
+/* allocate_settle makes what was placed in the trial final: pods recorded, devices taken. */
+void allocate_settle(struct sched *s);
+/* allocate_hold_back turns the pods allocated in this trial into pipelined ones when a pod set has
+ * pipelined pods and too few others for its minimum: a gang starts as a whole. */
+void allocate_hold_back(struct sched *s, uint32_t workload, uint32_t first_op);
+/* Whether some node does for the pod now or later. */
+bool allocate_fits_anywhere(struct sched *s, uint32_t task);

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// claims: a claim is a pipelined place that survives the cycle. Keeping it is placing the pod there
+// again first thing; from then on the ordinary accounting keeps others away.
+#include "sched/claims.h"
+
+#include "sched/allocate.h"
+#include "sched/fit.h"
+#include "sched/gang.h"
+#include "sched/quota.h"
+#include "sched/trial.h"
+
+static uint32_t claiming_task(const struct sched *s, const struct snap_claim *c)
+{
+    if (c->task.ix != IX_NONE && s->tasks[c->task.ix].state == WORK_PENDING) {
+        return c->task.ix;
+    }
+    const struct snap_workload *w = workload_of(s, c->workload.ix);
+    for (uint32_t t = w->task_first; t < w->task_first + w->task_count; t++) {
+        bool alike = c->task.ix == IX_NONE ||
+                     task_of(s, t)->shape.ix == task_of(s, c->task.ix)->shape.ix;
+        if (s->tasks[t].state == WORK_PENDING && alike &&
+            shape_of(s, t)->device_count == c->hold_count) {
+            return t;
+        }
+    }
+    return IX_NONE;
+}
+
+// Whether the pod can have the very devices of the claim once they are released.
+static bool devices_kept(const struct sched *s, uint32_t task, const struct snap_claim *c)
+{
+    const struct snap_shape *p = shape_of(s, task);
+    if (c->hold_count != p->device_count) {
+        return false;
+    }
+    for (uint32_t h = 0; h < c->hold_count; h++) {
+        uint32_t device = s->holds.items[c->hold_first + h].device.ix;
+        const struct device_state *d = &s->devices[device];
+        if (s->snap->devices.items[device].node.ix != c->node.ix || d->cap == 0 ||
+            device_take(p, d) > d->cap - d->occupied + d->leaving - d->coming) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool keep(struct sched *s, const struct snap_claim *c)
+{
+    uint32_t task = claiming_task(s, c);
+    if (task == IX_NONE) {
+        return false;
+    }
+    const uint64_t *feasible = fit_feasible(s, task_of(s, task)->shape.ix);
+    uint32_t node = c->node.ix;
+    if ((feasible[node / 64] >> (node % 64) & 1) == 0 || fit_node(s, task, node) == FIT_NO ||
+        !quota_allows(s, c->workload.ix, &shape_state_of(s, task)->request, NULL)) {
+        return false;
+    }
+    if (devices_kept(s, task, c)) {
+        for (uint32_t h = 0; h < c->hold_count; h++) {
+            s->hold_buffer[h] = s->holds.items[c->hold_first + h];
+        }
+    } else {
+        (void)fit_devices(s, task, node, s->hold_buffer);
+    }
+    trial_place(s, task, node, s->hold_buffer, shape_of(s, task)->device_count, true);
+    s->tasks[task].claimed = true;
+    s->tasks[task].claimed_since_ms = c->since_ms;
+    return true;
+}
+
+void claims_keep(struct sched *s)
+{
+    const struct snapshot *snap = s->snap;
+    for (uint32_t first = 0; first < snap->claims.count;) {
+        uint32_t workload = snap->claims.items[first].workload.ix;
+        uint32_t end = first;
+        struct mark mark = trial_mark(s);
+        while (end < snap->claims.count && snap->claims.items[end].workload.ix == workload) {
+            if (s->workloads[workload].usable) {
+                (void)keep(s, &snap->claims.items[end]);
+            }
+            end++;
+        }
+        if (!gang_is_satisfied(s, workload)) {
+            trial_rollback(s, mark);
+        }
+        allocate_settle(s);
+        first = end;
+    }
+}
+
+// Whether the pod's own devices, or others of its node, are free now.
+static bool take(struct sched *s, uint32_t task)
+{
+    struct work *w = &s->tasks[task];
+    struct mark mark = trial_mark(s);
+    struct work before = *w;
+    trial_unplace(s, task);
+    if (fit_node(s, task, before.place.node) == FIT_NOW &&
+        fit_devices(s, task, before.place.node, s->hold_buffer)) {
+        trial_place(s, task, before.place.node, s->hold_buffer, before.place.hold_count, false);
+        return true;
+    }
+    trial_rollback(s, mark);
+    return false;
+}
+
+void claims_take(struct sched *s)
+{
+    for (uint32_t i = 0, count = s->placed.count; i < count;) {
+        uint32_t workload = task_of(s, s->placed.items[i])->workload.ix;
+        for (; i < count && task_of(s, s->placed.items[i])->workload.ix == workload; i++) {
+            if (s->tasks[s->placed.items[i]].state == WORK_PIPELINED) {
+                (void)take(s, s->placed.items[i]);
+            }
+        }
+        allocate_hold_back(s, workload, 0);
+        allocate_settle(s);
+    }
+}
+
+void claims_emit(struct sched *s)
+{
+    for (uint32_t t = 0; t < s->snap->tasks.count; t++) {
+        const struct work *w = &s->tasks[t];
+        if (w->state != WORK_PIPELINED || !w->claimed) {
+            continue;
+        }
+        struct snap_claim *c = ARRAY_PUSH(s->arena, &s->out->claims);
+        *c = (struct snap_claim){
+            .workload = task_of(s, t)->workload,
+            .task = {t},
+            .node = {w->place.node},
+            .hold_first = s->out->holds.count,
+            .hold_count = w->place.hold_count,
+            .since_ms = w->claimed_since_ms,
+        };
+        for (uint32_t h = 0; h < w->place.hold_count; h++) {
+            *ARRAY_PUSH(s->arena, &s->out->holds) = s->holds.items[w->place.hold_first + h];
+        }
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// consolidate: worth trying only where there is enough free in sum. Other queues are disturbed only
+// for a queue that stays within its fair share (R3).
+#include "sched/consolidate.h"
+
+#include "base/num.h"
+#include "sched/quota.h"
+
+static bool may_search(struct search *x, struct reason *why)
+{
+    (void)why;
+    const struct sched *s = x->s;
+    if (!workload_of(s, x->claimant)->preemptible) {
+        return false;
+    }
+    int64_t wanted = 0;
+    for (uint32_t i = 0; i < x->tasks.count; i++) {
+        wanted += shape_state_of(s, x->tasks.items[i])->request.v[RES_GPU];
+    }
+    int64_t free = 0;
+    for (uint32_t d = 0; d < s->snap->devices.count && free < wanted; d++) {
+        const struct device_state *v = &s->devices[d];
+        if (v->cap > 0 && s->nodes[s->snap->devices.items[d].node.ix].usable) {
+            int64_t later = v->cap - v->occupied + v->leaving - v->coming;
+            free += later > 0 ? num_muldiv_floor(later, DEVICE_SHARE, v->cap) : 0;
+        }
+    }
+    for (uint32_t n = 0; n < s->node_count && free < wanted; n++) {
+        for (uint32_t e = 0; e < s->snap->extended.count && s->nodes[n].usable; e++) {
+            int64_t slices = s->snap->extended.items[e].mig_slices;
+            int64_t per_slice = s->snap->config.mig_charge == MIG_CHARGE_UNITS ? DEVICE_SHARE
+                                                                               : MIG_SLICE_SHARE;
+            free += slices * per_slice * s->later[(size_t)n * s->dims + DIM_EXTENDED + e];
+        }
+    }
+    return free >= wanted;
+}
+
+static bool victim_queue(struct search *x, uint32_t queue)
+{
+    uint32_t own = queue_of(x->s, x->claimant);
+    return queue == own || quota_within_fair_share(x->s, own, &x->request);
+}
+
+static bool victim(struct search *x, uint32_t workload)
+{
+    (void)x;
+    (void)workload;
+    return true;
+}
+
+static bool acceptable(struct search *x)
+{
+    for (uint32_t i = 0; i < x->chosen.count; i++) {
+        const struct victim_unit *unit = &x->units.items[x->chosen.items[i]];
+        for (uint32_t t = 0; t < unit->count; t++) {
+            if (x->s->tasks[x->unit_tasks.items[unit->first + t]].state == WORK_EVICTED) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+void consolidate_run(struct sched *s)
+{
+    struct search_rules rules = {
+        .action = ACTION_CONSOLIDATE,
+        .may_search = may_search,
+        .victim_queue = victim_queue,
+        .victim = victim,
+        .acceptable = acceptable,
+        .victims_max = s->snap->config.consolidation_victims_max,
+    };
+    if (rules.victims_max != 0) {
+        search_run(s, &rules);
+    }
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// explain: a workload that waits is looked at by several actions, and each may find a cause. What
+// forbids it to start at all outranks what keeps it from taking from others, and that outranks the
+// plain fact that nothing is free. The counts per node go along with whatever reason is told last.
+#include "sched/explain.h"
+
+#include "base/check.h"
+#include "base/sort.h"
+#include "sched/order.h"
+
+// Higher: more telling.
+static int rank(enum reason_code code)
+{
+    switch (code) {
+    case REASON_NONE:
+        return 0;
+    case REASON_NO_NODE_FITS:
+    case REASON_GANG_INCOMPLETE:
+        return 1;
+    case REASON_PLACED:
+        return 2;
+    case REASON_BEHIND_IN_QUEUE:
+    case REASON_KEPT_FOR_OTHER:
+        return 3;
+    case REASON_VICTIMS_NOT_ENOUGH:
+    case REASON_NO_VICTIMS:
+        return 4;
+    case REASON_VICTIMS_PROTECTED:
+    case REASON_SEARCH_EXHAUSTED:
+        return 5;
+    case REASON_FAIR_SHARE_REACHED:
+        return 6;
+    case REASON_PREEMPTION_DELAY:
+        return 7;
+    case REASON_DEPTH_REACHED:
+        return 8;
+    case REASON_PARTLY_PLACED:
+        return 9;
+    case REASON_WAITING_FOR_RELEASE:
+    case REASON_WAITING_FOR_CLAIM:
+        return 10;
+    case REASON_TOO_LARGE:
+    case REASON_TOPOLOGY:
+    case REASON_TOPOLOGY_UNKNOWN:
+    case REASON_NO_NODES:
+        return 11;
+    case REASON_OVER_LIMIT:
+    case REASON_NON_PREEMPTIBLE_OVER_QUOTA:
+        return 12;
+    case REASON_QUEUE_MISSING:
+    case REASON_QUEUE_NOT_LEAF:
+    case REASON_GATED:
+    case REASON_NOT_READY:
+        return 13;
+    case REASON_EVICTED_RECLAIM:
+    case REASON_EVICTED_PREEMPT:
+    case REASON_EVICTED_CONSOLIDATION:
+    case REASON_EVICTED_STALE:
+    case REASON_COUNT:
+        break;
+    }
+    return 14;
+}
+
+void explain_set(struct sched *s, uint32_t workload, const struct reason *r)
+{
+    s->workloads[workload].reason = *r;
+}
+
+void explain_offer(struct sched *s, uint32_t workload, const struct reason *r)
+{
+    struct reason *known = &s->workloads[workload].reason;
+    if (rank(r->code) < rank(known->code)) {
+        return;
+    }
+    struct reason before = *known;
+    *known = *r;
+    if (!r->has_nodes && before.has_nodes) {
+        known->has_nodes = true;
+        known->task = before.task;
+        memcpy(known->nodes, before.nodes, sizeof(before.nodes));
+    }
+}
+
+/* ---- a gang that found no place ---- */
+
+static void histogram(struct sched *s, uint32_t task, struct reason *r)
+{
+    struct shape_state *p = shape_state_of(s, task);
+    if (!p->dead) {
+        fit_histogram(s, task, r);
+        return;
+    }
+    if (!p->dead_nodes) {
+        p->dead_nodes = ARENA_ARRAY(s->arena, uint32_t, NODE_REASON_COUNT);
+        fit_histogram(s, task, r);
+        memcpy(p->dead_nodes, r->nodes, sizeof(r->nodes));
+    }
+    r->has_nodes = true;
+    memcpy(r->nodes, p->dead_nodes, sizeof(r->nodes));
+}
+
+// The resource the pod lacks and the most that one node has of it, free or at all.
+static void lacking(struct sched *s, uint32_t task, bool empty, struct reason *r)
+{
+    struct amounts request = shape_state_of(s, task)->request;
+    const uint64_t *feasible = fit_feasible(s, task_of(s, task)->shape.ix);
+    struct amounts most = {{0}};
+    for (uint32_t n = 0; n < s->node_count; n++) {
+        if (!s->nodes[n].usable || (!empty && (feasible[n / 64] >> (n % 64) & 1) == 0)) {
+            continue;
+        }
+        const int64_t *row = (empty ? s->empty : s->later) + (size_t)n * s->dims;
+        int64_t has[RES_COUNT] = {
+            [RES_GPU] = DEVICE_SHARE * (empty ? s->nodes[n].devices : s->nodes[n].whole_later),
+            [RES_CPU] = row[DIM_CPU],
+            [RES_MEMORY] = row[DIM_MEMORY],
+        };
+        for (int i = 0; i < RES_COUNT; i++) {
+            most.v[i] = has[i] > most.v[i] ? has[i] : most.v[i];
+        }
+    }
+    for (int i = 0; i < RES_COUNT; i++) {
+        if (request.v[i] > most.v[i]) {
+            r->resource = (enum resource)i;
+            r->requested = request.v[i];
+            r->bound = most.v[i];
+            return;
+        }
+    }
+    r->resource = request.v[RES_GPU] > 0 ? RES_GPU : RES_CPU;
+    r->requested = request.v[r->resource];
+    r->bound = most.v[r->resource];
+}
+
+void explain_failure(struct sched *s, uint32_t workload, const struct task_list *tasks,
+                     const struct gang_failure *failure, struct reason *r)
+{
+    uint32_t task = failure->task != IX_NONE ? failure->task : tasks->items[0];
+    (void)fit_feasible(s, task_of(s, task)->shape.ix);
+    if (s->node_count == 0) {
+        reason_init(r, REASON_NO_NODES);
+        return;
+    }
+    if (failure->group != IX_NONE) {
+        bool unknown = group_of(s, failure->group)->topology_unknown;
+        reason_init(r, unknown ? REASON_TOPOLOGY_UNKNOWN : REASON_TOPOLOGY);
+        r->group.ix = failure->group;
+        r->requested = tasks->count;
+        r->bound = failure->bound;
+    } else if (shape_state_of(s, task)->feasible_count == 0) {
+        reason_init(r, REASON_TOO_LARGE);
+        lacking(s, task, true, r);
+        if (r->requested <= r->bound) {
+            r->code = REASON_NO_NODE_FITS; /* refused for another cause: see the nodes */
+        }
+    } else if (tasks->count > 1 && failure->placed > 0) {
+        reason_init(r, REASON_GANG_INCOMPLETE);
+        r->group.ix = task_of(s, task)->group.ix;
+        r->requested = tasks->count;
+        r->held = failure->placed;
+    } else {
+        reason_init(r, REASON_NO_NODE_FITS);
+        lacking(s, task, false, r);
+    }
+    r->task.ix = task;
+    histogram(s, task, r);
+    (void)workload;
+}
+
+/* ---- at the end of the cycle ---- */
+
+static bool first_pipelined(const struct sched *s, uint32_t workload, uint32_t *task)
+{
+    const struct snap_workload *w = workload_of(s, workload);
+    for (uint32_t t = w->task_first; t < w->task_first + w->task_count; t++) {
+        if (s->tasks[t].state == WORK_PIPELINED) {
+            *task = t;
+            return true;
+        }
+    }
+    return false;
+}
+
+// Some workload that is leaving the node, for "waiting for the release of".
+static uint32_t leaving_workload(const struct sched *s, uint32_t node)
+{
+    for (uint32_t i = 0; i < s->leaving.count; i++) {
+        uint32_t t = s->leaving.items[i];
+        const struct work *w = &s->tasks[t];
+        uint32_t at = w->old.node != IX_NONE ? w->old.node : w->place.node;
+        if (at == node) {
+            return task_of(s, t)->workload.ix;
+        }
+    }
+    return IX_NONE;
+}
+
+static void final_reason(struct sched *s, uint32_t workload)
+{
+    struct workload_state *w = &s->workloads[workload];
+    uint32_t pending = gang_pending(s, workload);
+    uint32_t task = IX_NONE;
+    struct reason r;
+    if (first_pipelined(s, workload, &task)) {
+        const struct work *x = &s->tasks[task];
+        reason_init(&r, x->claimed ? REASON_WAITING_FOR_CLAIM : REASON_WAITING_FOR_RELEASE);
+        r.task.ix = task;
+        r.node.ix = x->place.node;
+        r.other.ix = leaving_workload(s, x->place.node);
+        explain_offer(s, workload, &r);
+    } else if (pending == 0) {
+        reason_init(&r, w->was_bound ? REASON_PLACED : REASON_NONE);
+        r.node.ix = IX_NONE;
+        if (w->was_bound) {
+            const struct snap_workload *x = workload_of(s, workload);
+            for (uint32_t t = x->task_first; t < x->task_first + x->task_count; t++) {
+                if (s->tasks[t].state == WORK_ALLOCATED && r.node.ix == IX_NONE) {
+                    r.node.ix = s->tasks[t].place.node;
+                }
+            }
+        }
+        bool gated = w->reason.code == REASON_GATED || w->reason.code == REASON_NOT_READY;
+        if (!gated) {
+            explain_set(s, workload, &r);
+        }
+    } else if (w->reason.code == REASON_NO_NODE_FITS && gang_is_satisfied(s, workload) &&
+               gang_stage(s, workload) >= GANG_AT_MINIMUM && (w->started || w->was_bound)) {
+        w->reason.code = REASON_PARTLY_PLACED;
+    }
+}
+
+static int by_wait(const void *a, const void *b, void *ctx)
+{
+    struct sched *s = ctx;
+    uint32_t x = *(const uint32_t *)a;
+    uint32_t y = *(const uint32_t *)b;
+    uint32_t qx = queue_of(s, x);
+    uint32_t qy = queue_of(s, y);
+    if (qx != qy) {
+        return qx < qy ? -1 : 1;
+    }
+    return x == y ? 0 : (workload_before(s, x, y) ? -1 : 1);
+}
+
+void explain_all(struct sched *s)
+{
+    uint32_t count = s->snap->workloads.count;
+    uint32_t *waiting = ARENA_ARRAY(s->arena, uint32_t, count);
+    uint32_t waiting_count = 0;
+    for (uint32_t w = 0; w < count; w++) {
+        final_reason(s, w);
+        s->out->workloads[w].reason = s->workloads[w].reason;
+        if (gang_pending(s, w) > 0 && s->workloads[w].usable) {
+            waiting[waiting_count++] = w;
+        }
+    }
+    sort_stable(waiting, waiting_count, sizeof(*waiting), by_wait, s, s->arena);
+    for (uint32_t i = 0; i < waiting_count; i++) {
+        bool same = i > 0 && queue_of(s, waiting[i]) == queue_of(s, waiting[i - 1]);
+        s->out->workloads[waiting[i]].position =
+            same ? s->out->workloads[waiting[i - 1]].position + 1 : 1;
+    }
+}

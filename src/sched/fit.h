@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// fit: whether a node does for a pod, now or once what is releasing is gone. Internal to sched/.
+#pragma once
+
+#include "sched/state.h"
+
+/* fit_feasible gives the nodes that would do for the shape if they were empty: one bit a node,
+ * worked out once per shape. */
+const uint64_t *fit_feasible(struct sched *s, uint32_t shape);
+
+enum fit { FIT_NO, FIT_LATER, FIT_NOW };
+/* fit_node: amounts, devices and inter-pod terms of a feasible node. */
+enum fit fit_node(const struct sched *s, uint32_t task, uint32_t node);
+/* fit_terms: the inter-pod terms alone. */
+bool fit_terms(const struct sched *s, uint32_t task, uint32_t node, bool *anti);
+/* fit_reason: the first cause why the node does not do for the pod now or later. */
+enum node_reason fit_reason(struct sched *s, uint32_t task, uint32_t node);
+/* fit_histogram fills why->nodes over all nodes of the pool. */
+void fit_histogram(struct sched *s, uint32_t task, struct reason *why);
+/* Whether a fraction may join a partly used device of the node. */
+bool fit_shares(const struct sched *s, uint32_t task, uint32_t node);
+
+/* fit_devices chooses the devices for the pod on a node it fits: holds[device_count] is filled, and
+ * whether all of them are free now is told. Whole devices: free ones first, then by ordinal.
+ * Fractions: shared devices by the configured order, fresh ones after (pack) or before (spread). */
+bool fit_devices(const struct sched *s, uint32_t task, uint32_t node, struct snap_hold *holds);
+
+size_t fit_candidate_size(void); /* bytes of sched.candidate_buffer per device */

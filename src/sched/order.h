@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// order: who is next. Workloads wait in a heap at their queue; the tree of queues is walked from
+// the top to the best child, level by level (kai.md 3.5, 4.1). Reversed, the same structure gives
+// the next victim. Internal to sched/.
+#pragma once
+
+#include "base/heap.h"
+#include "sched/state.h"
+
+/* The workloads of one queue: a sorted run, read from the front, and those pushed back. */
+struct order_leaf {
+    uint32_t *sorted;
+    uint32_t count, cap, next;
+    struct heap back;
+    bool closed;             /* left out this time */
+};
+
+struct order {
+    struct sched *s;
+    struct arena *arena;
+    bool victims;            /* the worst first */
+    struct order_leaf *leaves; /* [queues] */
+    uint32_t *best;          /* [queues + 1] best leaf below; IX_NONE: none; last: the top */
+    struct amounts *taken;   /* [queues] victims: what those popped so far give up; by whoever pops */
+    /* What a workload asks for, or as a victim gives up. */
+    struct amounts (*weigh)(struct sched *s, uint32_t workload);
+    /* Victims: whether the workload, any workload of the queue, is one for this claimant. */
+    bool (*allows)(struct sched *s, uint32_t workload, void *ctx);
+    bool (*allows_queue)(struct sched *s, uint32_t queue, void *ctx);
+    void *ctx;
+};
+
+/* order_init makes an empty order; fill it with order_add and call order_ready once. */
+void order_init(struct order *o, struct sched *s, struct arena *arena, bool victims);
+void order_add(struct order *o, uint32_t workload);
+/* order_ready sorts; of each queue only the first depth_max are kept (-1: all). */
+void order_ready(struct order *o, int64_t depth_max);
+/* order_restart begins again with all that were added, asking allows and allows_queue anew. */
+void order_restart(struct order *o);
+/* order_pop takes the next workload; IX_NONE when none is left. */
+uint32_t order_pop(struct order *o);
+/* order_push puts a workload back. */
+void order_push(struct order *o, uint32_t workload);
+/* order_touch says that what the queue holds has changed. */
+void order_touch(struct order *o, uint32_t queue);
+
+/* workload_before: a is served before b within one queue. */
+bool workload_before(struct sched *s, uint32_t a, uint32_t b);

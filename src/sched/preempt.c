@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// preempt: shares do not matter within a queue; limits and the rule for non-preemptible work do,
+// and are checked when the claimant is placed in the trial.
+#include "sched/preempt.h"
+
+#include "sched/quota.h"
+
+static bool may_search(struct search *x, struct reason *why)
+{
+    (void)why; /* allocate has said it */
+    const struct sched *s = x->s;
+    if (workload_of(s, x->claimant)->preemptible) {
+        return true;
+    }
+    for (uint32_t q = queue_of(s, x->claimant); q != IX_NONE; q = s->snap->queues.items[q].parent.ix) {
+        for (int r = 0; r < RES_COUNT; r++) {
+            int64_t firm = s->queues[q].held_non_preemptible.v[r] + x->request.v[r];
+            if (x->request.v[r] > 0 && !amount_le(firm, s->snap->queues.items[q].quota.v[r])) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool victim_queue(struct search *x, uint32_t queue)
+{
+    return queue == queue_of(x->s, x->claimant);
+}
+
+static bool victim(struct search *x, uint32_t workload)
+{
+    return workload_of(x->s, workload)->priority < workload_of(x->s, x->claimant)->priority;
+}
+
+static int64_t protected_until(struct search *x, uint32_t workload)
+{
+    const struct sched *s = x->s;
+    int64_t runtime_ms = s->snap->config.preempt_min_runtime_ms;
+    for (uint32_t q = queue_of(s, workload); q != IX_NONE; q = s->snap->queues.items[q].parent.ix) {
+        if (s->snap->queues.items[q].preempt_min_runtime_ms != DURATION_UNSET) {
+            runtime_ms = s->snap->queues.items[q].preempt_min_runtime_ms;
+            break;
+        }
+    }
+    return search_protected_until(s, workload, runtime_ms);
+}
+
+static bool acceptable(struct search *x)
+{
+    (void)x;
+    return true;
+}
+
+const struct search_rules preempt_rules = {
+    .action = ACTION_PREEMPT,
+    .may_search = may_search,
+    .victim_queue = victim_queue,
+    .victim = victim,
+    .protected_until = protected_until,
+    .acceptable = acceptable,
+    .victims_max = -1,
+    .same_queue = true,
+};

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// score: bands that never overlap (nominated node, topology, shared device, free now, kind of
+// node), then density, which is compared as an exact fraction: bin-pack takes the node with least
+// left, spread the one with the largest part left.
+#include "sched/score.h"
+
+#include "base/num.h"
+#include "sched/quota.h"
+
+enum {
+    BAND_NOMINATED = 10000000,
+    BAND_TOPOLOGY = 100000,
+    BAND_SHARED_DEVICE = 10000,
+    BAND_FREE_NOW = 1000,
+    BAND_KIND = 10,
+};
+
+struct score {
+    int64_t band;
+    int64_t num, den; /* density: more is better */
+};
+
+static bool better(const struct score *a, const struct score *b)
+{
+    if (a->band != b->band) {
+        return a->band > b->band;
+    }
+    return num_cmp_frac(a->num, a->den, b->num, b->den) > 0;
+}
+
+static struct score density(const struct sched *s, bool gpu, uint32_t node)
+{
+    const struct node_state *n = &s->nodes[node];
+    size_t cpu = (size_t)node * s->dims + DIM_CPU;
+    int64_t left = gpu ? n->whole_later : s->later[cpu];
+    int64_t of = gpu ? n->devices : s->empty[cpu];
+    enum placement placement =
+        gpu ? s->snap->config.gpu_placement : s->snap->config.cpu_placement;
+    if (placement == PLACEMENT_SPREAD) {
+        return (struct score){0, of > 0 ? left : 0, of > 0 ? of : 1};
+    }
+    return (struct score){0, of > 0 ? -left : INT64_MIN / 2, 1};
+}
+
+static struct score score_node(const struct sched *s, uint32_t task, uint32_t node,
+                               const uint8_t *topology, enum fit fit)
+{
+    const struct snap_shape *p = shape_of(s, task);
+    bool by_device = p->gpu != GPU_NONE || shape_state_of(s, task)->by_mig;
+    struct score score = density(s, by_device, node);
+    if (task_of(s, task)->nominated_node == node) {
+        score.band += BAND_NOMINATED;
+    }
+    if (topology) {
+        score.band += (int64_t)topology[node] * BAND_TOPOLOGY;
+    }
+    if ((p->gpu == GPU_SHARE || p->gpu == GPU_MEMORY) && s->nodes[node].pods_shared > 0 &&
+        s->snap->config.gpu_placement != PLACEMENT_SPREAD && fit_shares(s, task, node)) {
+        score.band += BAND_SHARED_DEVICE;
+    }
+    if (fit == FIT_NOW) {
+        score.band += BAND_FREE_NOW;
+    }
+    if (!by_device && s->nodes[node].devices == 0 && s->snap->nodes.items[node].mig == MIG_NONE) {
+        score.band += BAND_KIND;
+    }
+    return score;
+}
+
+// A request by memory costs more on a small device: its queues must allow that too.
+static bool queue_allows_there(const struct sched *s, uint32_t task, uint32_t node)
+{
+    const struct snap_node *n = &s->snap->nodes.items[node];
+    int64_t bytes = 0;
+    for (uint32_t d = n->device_first; d < n->device_first + n->device_count; d++) {
+        int64_t has = s->snap->devices.items[d].memory_bytes;
+        bytes = has > 0 && (bytes == 0 || has < bytes) ? has : bytes;
+    }
+    const struct snap_shape *p = shape_of(s, task);
+    struct amounts amount = shape_state_of(s, task)->request;
+    amount.v[RES_GPU] =
+        bytes > 0 ? num_muldiv_ceil(p->device_memory_bytes, DEVICE_SHARE, bytes) * p->device_count
+                  : 0;
+    return quota_allows(s, task_of(s, task)->workload.ix, &amount, NULL);
+}
+
+uint32_t score_pick(struct sched *s, uint32_t task, const uint64_t *mask, const uint8_t *topology,
+                    enum fit *fit)
+{
+    const uint64_t *feasible = fit_feasible(s, task_of(s, task)->shape.ix);
+    bool by_memory = shape_of(s, task)->gpu == GPU_MEMORY;
+    uint32_t best = IX_NONE;
+    struct score best_score = {0};
+    for (uint32_t w = 0; w < s->node_words; w++) {
+        uint64_t bits = mask ? feasible[w] & mask[w] : feasible[w];
+        for (; bits != 0; bits &= bits - 1) {
+            uint32_t n = w * 64 + (uint32_t)__builtin_ctzll(bits);
+            enum fit here = fit_node(s, task, n);
+            if (here == FIT_NO || (by_memory && !queue_allows_there(s, task, n))) {
+                continue;
+            }
+            struct score score = score_node(s, task, n, topology, here);
+            if (best == IX_NONE || better(&score, &best_score)) {
+                best = n;
+                best_score = score;
+                *fit = here;
+            }
+        }
+    }
+    return best;
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// search: finds running pods to stop or move so that a claimant can start (R4). Reclaim, preempt
+// and consolidate differ only in who may be a victim and what an acceptable outcome is.
+// Internal to sched/.
+#pragma once
+
+#include "sched/gang.h"
+#include "sched/order.h"
+
+struct search;
+
+/* What distinguishes an action that takes from others. */
+struct search_rules {
+    enum action action;
+    /* Whether the claimant may search at all; else the reason in *why (code NONE: say nothing). */
+    bool (*may_search)(struct search *x, struct reason *why);
+    /* Whether workloads of the queue, and this one, may be victims. Being preemptible, running and
+     * not the claimant is asked for already. */
+    bool (*victim_queue)(struct search *x, uint32_t queue);
+    bool (*victim)(struct search *x, uint32_t workload);
+    /* Until when the victim's minimum run time protects it; TIME_NEVER: it does not. NULL: never. */
+    int64_t (*protected_until)(struct search *x, uint32_t workload);
+    /* Whether what the trial has done to the victims is acceptable. */
+    bool (*acceptable)(struct search *x);
+    int64_t victims_max;   /* workloads; -1: any number */
+    bool same_queue;       /* claimants of other queues meet other victims */
+};
+
+/* Pods that are taken together: one above the minimum, or all of a gang. */
+struct victim_unit {
+    uint32_t workload;
+    uint32_t first, count; /* run in search.unit_tasks */
+    bool core;             /* takes the workload below its minimum: its earlier units go too */
+};
+
+struct search {
+    struct sched *s;
+    const struct search_rules *rules;
+    struct order victims;
+    uint32_t claimant;
+    struct task_list tasks; /* the pods to be placed */
+    struct amounts request; /* of those */
+    struct amounts *held, *held_non_preemptible; /* [queues] when the search began */
+    ARRAY(struct victim_unit) units;
+    ARRAY(uint32_t) unit_tasks;
+    ARRAY(uint32_t) chosen;   /* units of the scenario being tried, ascending */
+    ARRAY(uint32_t) recorded; /* units an attempt with fewer pods needed */
+    bool *marked;             /* [marked_cap] units */
+    uint32_t marked_cap;
+    bool *taken;              /* [tasks] in a unit already */
+    uint32_t *group_taken;    /* [groups] pods of it in units already */
+    int64_t *gain;            /* [nodes] whole devices that the units on it hold */
+    uint32_t *seen, *node_seen; /* [workloads], [nodes]: = epoch */
+    int64_t *node_freed;      /* [nodes], valid where node_seen = epoch */
+    uint32_t epoch;
+    uint32_t *seen_victim;    /* [workloads]: = run */
+    uint32_t run, victim_count;
+    const uint64_t *feasible; /* of the claimant's pods, where they are alike */
+    bool alike;
+    int64_t room;             /* pods for which there are whole devices without any victim */
+    int64_t tries, tries_max, action_tries;
+    bool any_victim, stale_order;
+    uint32_t protected_victim; /* spared for its minimum run time; IX_NONE */
+    int64_t protected_until_ms;
+};
+
+/* search_run lets every workload that waits search in its turn. */
+void search_run(struct sched *s, const struct search_rules *rules);
+
+/* When the victim's minimum run time is over; TIME_NEVER: it is not protected. */
+int64_t search_protected_until(const struct sched *s, uint32_t victim, int64_t min_runtime_ms);
+/* What an evicted pod of the scenario cost its queue before. */
+struct amounts search_lost(const struct search *x, uint32_t task);

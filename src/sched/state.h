@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// state: what a cycle works on: the snapshot's tables, and beside them what changes while it
+// decides: who holds what, what is free on each node and device, what each queue is charged.
+// Internal to sched/. Everything is an array indexed like the snapshot's tables.
+#pragma once
+
+#include "base/array.h"
+#include "model/decision.h"
+
+/* What a node counts besides devices; extended resources follow. */
+enum { DIM_CPU, DIM_MEMORY, DIM_PODS, DIM_EXTENDED };
+
+enum work_state {
+    WORK_PENDING,
+    WORK_GATED,
+    WORK_HELD,      /* running or binding when the cycle began */
+    WORK_ALLOCATED, /* given a free place in this cycle */
+    WORK_PIPELINED, /* given a place that is not free yet */
+    WORK_EVICTED,   /* told to stop by the trial that is going on */
+    WORK_RELEASING, /* on its way out */
+    WORK_STUCK,
+    WORK_SUCCEEDED,
+    WORK_FAILED,
+};
+
+struct place {
+    uint32_t node;                   /* IX_NONE: nowhere */
+    uint32_t hold_first, hold_count; /* run in sched.holds */
+};
+
+/* A pod. A moved pod has two places: the one it leaves (old, still occupied) and its new one. */
+struct work {
+    enum work_state state;
+    enum work_state origin;  /* of an evicted or moved one: HELD or ALLOCATED; else PENDING */
+    struct place place, old; /* old.node IX_NONE: not evicted in this cycle */
+    struct amounts cost;     /* what its place costs its queue; zero when it has none */
+    enum action action;      /* that placed it */
+    bool claimed;            /* its place was freed for it */
+    int64_t claimed_since_ms;
+};
+
+/* A device in its own units: bytes, or shares where its memory is not known. */
+struct device_state {
+    int64_t cap;      /* 0: sick, not counted */
+    int64_t occupied; /* by pods that are there, releasing ones included */
+    int64_t leaving;  /* of that: by releasing ones */
+    int64_t coming;   /* by pipelined ones */
+};
+
+struct node_state {
+    uint32_t devices;     /* healthy ones */
+    uint32_t whole_now;   /* devices nobody is on or coming to */
+    uint32_t whole_later; /* the same once what is releasing is gone */
+    uint32_t pods_shared; /* devices partly used and not leaving: a fraction may join them */
+    bool usable;          /* ready and schedulable */
+};
+
+/* Facts of a shape that do not change in the cycle. */
+struct shape_state {
+    const int64_t *need;         /* need[dims] */
+    struct amounts request;      /* by the smallest device memory: for ordering and shares */
+    struct amounts request_most; /* by the largest: for the first check against limits */
+    const uint64_t *feasible;    /* nodes an empty one of which would do; NULL until asked for */
+    uint32_t feasible_count;
+    bool by_mig;                 /* asks for MIG instances */
+    bool dead;                   /* no node fits, and none will before the cycle ends */
+    bool fitted_kept, fitted;    /* a node fitted before claims were kept; before allocating */
+    bool asked_kept, asked;      /* whether that is known */
+    uint32_t *dead_nodes;        /* [NODE_REASON_COUNT] counts per cause, once dead */
+};
+
+struct queue_state {
+    struct amounts held, held_non_preemptible; /* live: allocated and pipelined, not evicted */
+    struct amounts fair, request;
+    struct amounts allocatable; /* AMOUNT_UNLIMITED possible */
+    uint32_t parent;            /* IX_NONE at the top */
+};
+
+struct group_state {
+    uint32_t placed;  /* pods held, allocated, pipelined */
+    uint32_t present; /* those and releasing, evicted, stuck ones */
+    uint32_t pending, gated, evicted, succeeded;
+    uint32_t satisfied_members; /* filled in by gang_refresh */
+    bool satisfied, ready;
+};
+
+/* Facts of a workload. */
+struct workload_state {
+    struct amounts next_request; /* of the pods it would place next; see gang_request */
+    bool next_known;
+    bool started;                /* had a pod placed when the cycle began */
+    bool was_bound;              /* a pod of it was allocated in this cycle */
+    bool usable;                 /* its queue exists and has no children */
+    struct reason reason;
+};
+
+enum op_kind { OP_EVICT, OP_UNEVICT, OP_PLACE, OP_UNPLACE, OP_PIPELINE, OP_SWAP };
+struct op {
+    enum op_kind kind;
+    uint32_t task;
+    struct work before;
+    uint32_t from_device, to_device; /* OP_SWAP */
+};
+
+struct sched {
+    const struct snapshot *snap;
+    struct arena *arena;
+    struct arena *scratch;
+    struct decisions *out;
+    uint32_t node_count, node_words, dims;
+    struct node_state *nodes;
+    int64_t *idle, *later;  /* [node * dims + dim]: free now; free once releasing ones are gone and
+                               pipelined ones are there */
+    const int64_t *empty;   /* the same of an empty node */
+    struct device_state *devices;
+    struct shape_state *shapes;
+    struct queue_state *queues;
+    struct group_state *groups;
+    struct workload_state *workloads;
+    struct work *tasks;
+    uint32_t *term_matching, *term_carrying; /* per term a run of counts by value of its label */
+    uint32_t *term_first;                    /* first of that run; [terms + 1] */
+    uint32_t top_first, top_count; /* queues among whom the pool itself is divided */
+    struct amounts total;
+    int64_t least_device_bytes, most_device_bytes;
+    struct snap_hold *hold_buffer; /* [devices of the largest node] for whoever places a pod */
+    void *candidate_buffer;        /* the same, of fit.c */
+    ARRAY(struct snap_hold) holds; /* the snapshot's first */
+    ARRAY(struct op) ops;          /* the trial that is going on */
+    enum action action;            /* that is running */
+    uint32_t last_started;         /* workload placed last; IX_NONE */
+    uint32_t claimant;             /* on whose behalf pods are evicted; IX_NONE */
+    ARRAY(uint32_t) placed;        /* pods placed, in order; may have been undone since */
+    ARRAY(uint32_t) leaving;       /* pods releasing at the start or evicted since */
+};
+
+/* sched_init builds *s from a canonical snapshot; fair shares are solved. Everything lives in
+ * arena; scratch is another one, rewound by whoever uses it. */
+void sched_init(struct sched *s, const struct snapshot *snap, struct arena *arena,
+                struct arena *scratch, struct decisions *out);
+/* state_check asserts that every count equals what the pods add up to. O(state). */
+void state_check(const struct sched *s);
+
+static inline const struct snap_task *task_of(const struct sched *s, uint32_t task)
+{
+    return &s->snap->tasks.items[task];
+}
+static inline const struct snap_workload *workload_of(const struct sched *s, uint32_t workload)
+{
+    return &s->snap->workloads.items[workload];
+}
+static inline const struct snap_group *group_of(const struct sched *s, uint32_t group)
+{
+    return &s->snap->groups.items[group];
+}
+static inline const struct snap_shape *shape_of(const struct sched *s, uint32_t task)
+{
+    return &s->snap->shapes.items[task_of(s, task)->shape.ix];
+}
+static inline struct shape_state *shape_state_of(const struct sched *s, uint32_t task)
+{
+    return &s->shapes[task_of(s, task)->shape.ix];
+}
+static inline uint32_t queue_of(const struct sched *s, uint32_t workload)
+{
+    return workload_of(s, workload)->queue.ix;
+}
+static inline bool state_is_placed(enum work_state state)
+{
+    return state == WORK_HELD || state == WORK_ALLOCATED || state == WORK_PIPELINED;
+}
+
+/* ---- the only functions that change counts; trial.c alone calls them after sched_init ---- */
+
+/* How much of a device of this kind a pod of shape p takes, in the device's units. */
+int64_t device_take(const struct snap_shape *p, const struct device_state *d);
+enum presence { PRESENCE_OCCUPIED, PRESENCE_LEAVING, PRESENCE_COMING };
+/* place_add puts (sign 1) or takes off (sign -1) a pod of that shape at place. LEAVING marks one
+ * that occupies its place already as leaving it. */
+void place_add(struct sched *s, uint32_t task, const struct place *place, enum presence presence,
+               int sign);
+/* charge adds (sign 1) or subtracts (sign -1) cost along the queues of the workload. */
+void charge(struct sched *s, uint32_t workload, const struct amounts *cost, int sign);
+/* group_count moves one pod of the group from a state to another. */
+void group_count(struct sched *s, uint32_t task, enum work_state from, enum work_state to);
+/* terms_count adds or removes a pod at node to the counts of inter-pod terms. */
+void terms_count(struct sched *s, uint32_t task, uint32_t node, int sign);
+/* device_move moves what is coming to device from over to device to. */
+void device_move_coming(struct sched *s, uint32_t from, uint32_t to, int64_t amount);

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+// trial: an operation changes the counts and keeps what the pod was before; undoing is the same
+// change with the opposite sign and the pod put back. Devices are chosen when a pod is placed, but
+// whole devices are alike: when an evicted pod can stay where it is after all, whoever was coming
+// to its devices is moved to others of the node that are free by then (OP_SWAP).
+#include "sched/trial.h"
+
+#include "base/check.h"
+#include "sched/fairshare.h"
+
+struct mark trial_mark(const struct sched *s)
+{
+    return (struct mark){s->ops.count, s->holds.count};
+}
+
+static struct op *push_op(struct sched *s, enum op_kind kind, uint32_t task)
+{
+    struct op *op = ARRAY_PUSH(s->arena, &s->ops);
+    op->kind = kind;
+    op->task = task;
+    op->before = s->tasks[task];
+    return op;
+}
+
+static void set_state(struct sched *s, uint32_t task, enum work_state to)
+{
+    group_count(s, task, s->tasks[task].state, to);
+    s->tasks[task].state = to;
+}
+
+static void apply_evict(struct sched *s, uint32_t task, int sign)
+{
+    struct work *w = &s->tasks[task];
+    const struct place *place = sign > 0 ? &w->place : &w->old;
+    place_add(s, task, place, PRESENCE_LEAVING, sign);
+    terms_count(s, task, place->node, -sign);
+}
+
+void trial_evict(struct sched *s, uint32_t task)
+{
+    struct work *w = &s->tasks[task];
+    CHECK(w->state == WORK_HELD || w->state == WORK_ALLOCATED);
+    (void)push_op(s, OP_EVICT, task);
+    apply_evict(s, task, 1);
+    charge(s, task_of(s, task)->workload.ix, &w->cost, -1);
+    w->origin = w->state;
+    w->old = w->place;
+    w->place = (struct place){IX_NONE, 0, 0};
+    w->cost = (struct amounts){{0}};
+    set_state(s, task, WORK_EVICTED);
+}
+
+static void presence_add(struct sched *s, uint32_t task, int sign)
+{
+    const struct work *w = &s->tasks[task];
+    place_add(s, task, &w->place,
+              w->state == WORK_PIPELINED ? PRESENCE_COMING : PRESENCE_OCCUPIED, sign);
+    terms_count(s, task, w->place.node, sign);
+    charge(s, task_of(s, task)->workload.ix, &w->cost, sign);
+}
+
+static bool same_devices(const struct sched *s, const struct place *place,
+                         const struct snap_hold *holds, uint32_t count)
+{
+    if (place->hold_count != count) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        bool found = false;
+        for (uint32_t j = 0; j < count && !found; j++) {
+            found = s->holds.items[place->hold_first + i].device.ix == holds[j].device.ix;
+        }
+        if (!found) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void trial_place(struct sched *s, uint32_t task, uint32_t node, const struct snap_hold *holds,
+                 uint32_t count, bool pipelined)
+{
+    struct work *w = &s->tasks[task];
+    CHECK(w->state == WORK_PENDING || w->state == WORK_EVICTED);
+    if (w->state == WORK_EVICTED && w->old.node == node &&
+        (shape_of(s, task)->gpu != GPU_SHARE && shape_of(s, task)->gpu != GPU_MEMORY
+             ? true
+             : same_devices(s, &w->old, holds, count)) &&
+        trial_stay(s, task)) {
+        return;
+    }
+    (void)push_op(s, OP_PLACE, task);
+    uint32_t first = s->holds.count;
+    int64_t share = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        *ARRAY_PUSH(s->arena, &s->holds) = holds[i];
+        share += holds[i].share;
+    }
+    w->place = (struct place){node, first, count};
+    w->cost = shape_state_of(s, task)->request;
+    if (shape_of(s, task)->gpu == GPU_MEMORY) {
+        w->cost.v[RES_GPU] = share;
+    }
+    w->action = s->action;
+    set_state(s, task, pipelined ? WORK_PIPELINED : WORK_ALLOCATED);
+    presence_add(s, task, 1);
+}
+
+void trial_pipeline(struct sched *s, uint32_t task)
+{
+    CHECK(s->tasks[task].state == WORK_ALLOCATED);
+    (void)push_op(s, OP_PIPELINE, task);
+    presence_add(s, task, -1);
+    set_state(s, task, WORK_PIPELINED);
+    presence_add(s, task, 1);
+}
+
+void trial_unplace(struct sched *s, uint32_t task)
+{
+    struct work *w = &s->tasks[task];
+    CHECK(w->state == WORK_PIPELINED && w->old.node == IX_NONE);
+    (void)push_op(s, OP_UNPLACE, task);
+    presence_add(s, task, -1);
+    w->place = (struct place){IX_NONE, 0, 0};
+    w->cost = (struct amounts){{0}};
+    set_state(s, task, WORK_PENDING);
+}
+
+/* ---- staying ---- */
+
+// A device of the node that is free later, other than those in keep.
+static uint32_t free_device(const struct sched *s, uint32_t node, const struct place *keep)
+{
+    const struct snap_node *n = &s->snap->nodes.items[node];
+    for (uint32_t d = n->device_first; d < n->device_first + n->device_count; d++) {
+        const struct device_state *x = &s->devices[d];
+        bool kept = false;
+        for (uint32_t h = 0; h < keep->hold_count && !kept; h++) {
+            kept = s->holds.items[keep->hold_first + h].device.ix == d;
+        }
+        if (!kept && x->cap > 0 && x->occupied == x->leaving && x->coming == 0) {
+            return d;
+        }
+    }
+    return IX_NONE;
+}
+
+// The holds on device from of pods placed by this trial are put on device to, or back.
+static void swap_device(struct sched *s, uint32_t from, uint32_t to)
+{
+    int64_t amount = s->devices[from].coming;
+    device_move_coming(s, from, to, amount);
+    for (uint32_t i = 0; i < s->ops.count; i++) {
+        const struct op *op = &s->ops.items[i];
+        const struct work *w = &s->tasks[op->task];
+        if (op->kind != OP_PLACE || w->state != WORK_PIPELINED) {
+            continue;
+        }
+        for (uint32_t h = 0; h < w->place.hold_count; h++) {
+            struct snap_hold *hold = &s->holds.items[w->place.hold_first + h];
+            if (hold->device.ix == from) {
+                hold->device.ix = to;
+            }
+        }
+    }
+}
+
+static bool make_way(struct sched *s, uint32_t task)
+{
+    const struct work *w = &s->tasks[task];
+    const struct snap_shape *p = shape_of(s, task);
+    for (uint32_t h = 0; h < w->old.hold_count; h++) {
+        uint32_t device = s->holds.items[w->old.hold_first + h].device.ix;
+        const struct device_state *d = &s->devices[device];
+        if (d->occupied - d->leaving + d->coming + device_take(p, d) <= d->cap) {
+            continue;
+        }
+        uint32_t other = IX_NONE;
+        if (d->occupied == d->leaving) {
+            other = free_device(s, w->old.node, &w->old);
+        }
+        if (other == IX_NONE || s->devices[other].cap != d->cap) {
+            return false;
+        }
+        struct op *op = push_op(s, OP_SWAP, task);
+        op->from_device = device;
+        op->to_device = other;
+        swap_device(s, device, other);
+    }
+    return true;
+}
+
+static bool node_has_room(const struct sched *s, uint32_t task, uint32_t node)
+{
+    const int64_t *need = shape_state_of(s, task)->need;
+    const int64_t *later = s->later + (size_t)node * s->dims;
+    for (uint32_t d = 0; d < s->dims; d++) {
+        if (need[d] > 0 && need[d] > later[d]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool trial_stay(struct sched *s, uint32_t task)
+{
+    struct work *w = &s->tasks[task];
+    CHECK(w->state == WORK_EVICTED);
+    struct mark m = trial_mark(s);
+    if (!node_has_room(s, task, w->old.node) || !make_way(s, task)) {
+        trial_rollback(s, m);
+        return false;
+    }
+    (void)push_op(s, OP_UNEVICT, task);
+    apply_evict(s, task, -1);
+    w->place = w->old;
+    w->old = (struct place){IX_NONE, 0, 0};
+    // What it cost before: the log has it.
+    for (uint32_t i = s->ops.count; i-- > 0;) {
+        const struct op *op = &s->ops.items[i];
+        if (op->kind == OP_EVICT && op->task == task) {
+            w->cost = op->before.cost;
+            break;
+        }
+    }
+    enum work_state back = w->origin;
+    w->origin = WORK_PENDING;
+    set_state(s, task, back);
+    charge(s, task_of(s, task)->workload.ix, &w->cost, 1);
+    return true;
+}
+
+/* ---- undo and commit ---- */
+
+static void undo(struct sched *s, const struct op *op)
+{
+    uint32_t task = op->task;
+    struct work *w = &s->tasks[task];
+    uint32_t workload = task_of(s, task)->workload.ix;
+    switch (op->kind) {
+    case OP_EVICT:
+        apply_evict(s, task, -1);
+        charge(s, workload, &op->before.cost, 1);
+        break;
+    case OP_UNEVICT:
+        charge(s, workload, &w->cost, -1);
+        w->old = w->place;
+        place_add(s, task, &w->old, PRESENCE_LEAVING, 1);
+        terms_count(s, task, w->old.node, -1);
+        break;
+    case OP_PLACE:
+        presence_add(s, task, -1);
+        break;
+    case OP_PIPELINE:
+        presence_add(s, task, -1);
+        set_state(s, task, op->before.state);
+        presence_add(s, task, 1);
+        break;
+    case OP_UNPLACE:
+        set_state(s, task, op->before.state);
+        *w = op->before;
+        presence_add(s, task, 1);
+        return;
+    case OP_SWAP:
+        swap_device(s, op->to_device, op->from_device);
+        return;
+    }
+    set_state(s, task, op->before.state);
+    *w = op->before;
+}
+
+void trial_rollback(struct sched *s, struct mark m)
+{
+    while (s->ops.count > m.ops) {
+        struct op op = s->ops.items[s->ops.count - 1];
+        undo(s, &op);
+        s->ops.count--;
+    }
+    s->holds.count = m.holds;
+}
+
+void trial_commit(struct sched *s)
+{
+    for (uint32_t i = 0; i < s->ops.count; i++) {
+        uint32_t task = s->ops.items[i].task;
+        if (s->tasks[task].state == WORK_EVICTED) {
+            set_state(s, task, WORK_RELEASING);
+        }
+    }
+    s->ops.count = 0;
+}
