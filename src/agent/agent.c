@@ -1,0 +1,1110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each pod known here is in one of four stages: its supervisor is connected (it tells every change),
+// it is expected (somebody holds the lock, nobody listens: it is just starting or just ending), what
+// is left of it is being cleaned up, or it has ended and only its directory remains. pod_settle
+// finds out which, always in the same way: socket, lock, status, started. It is used for START and
+// STOP of a pod that is not known, after a restart, and when a connection breaks.
+//
+// The listening socket is made here before the supervisor is, so that connecting never races with
+// its start; the lock is taken here and handed over with the descriptor.
+#include "agent/agent.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/cgroup.h"
+#include "agent/device.h"
+#include "agent/frame.h"
+#include "agent/host.h"
+#include "agent/isolate.h"
+#include "agent/launch.h"
+#include "agent/supervise.h"
+#include "base/array.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "io/clock.h"
+#include "io/file.h"
+
+enum {
+    PODS_MAX = 1024,       /* of one machine, as the scheduler sees it */
+    LISTEN_BACKLOG = 64,
+    FD_SAFE = 10,          /* above all numbers that a supervisor is given */
+    RETRY_FIRST_MS = 2,
+    RETRY_LAST_MS = 1000,
+    EXEC_SEND_MS = 5000,
+    PATH_SIZE = 4096,
+    EVENTS_AT_ONCE = 64,
+    NOTES_MAX = 16,
+    LABELS_OWN = 4,
+};
+
+enum stage { STAGE_EXPECTED, STAGE_CONNECTED, STAGE_CLEANING };
+
+struct agent_pod {
+    uint64_t serial;
+    struct uuid pod;
+    uint32_t attempt;
+    char name[LAUNCH_NAME_SIZE];
+    enum stage stage;
+    int dir_fd, sock;
+    int process;         /* pidfd of a supervisor that is our child; -1 none */
+    struct buf in;
+    struct pod_status status; /* as last told */
+    bool told, told_started;
+    bool launched;       /* we started its supervisor */
+    bool stop_wanted, stop_sent, forget;
+    int64_t grace_ms;
+    int64_t retry_at_ms, retry_ms;
+};
+
+struct agent {
+    struct arena arena; /* what lives as long as the agent */
+    struct str data_dir, pods_dir;
+    int pods_fd, epoll_fd, event_fd, timer_fd;
+    struct devices *devices;
+    struct cgroups cgroups;
+    enum launch_isolation isolation;
+    struct node node;
+    struct agent_pod **pods;
+    uint32_t pods_count, pods_cap;
+    uint64_t next_serial;
+    struct arena queue_arena; /* observations not yet handed on */
+    ARRAY(struct input) queue;
+    uint32_t queue_next;
+};
+
+/* What an epoll event is about: serial of the pod in the upper bits. */
+enum source { SOURCE_QUEUE, SOURCE_TIMER, SOURCE_DEVICES, SOURCE_SOCKET, SOURCE_PROCESS };
+enum { SOURCE_BITS = 3 };
+
+static bool watch(struct agent *a, int fd, enum source source, uint64_t serial)
+{
+    struct epoll_event e = {.events = EPOLLIN,
+                            .data.u64 = serial << SOURCE_BITS | (uint64_t)source};
+    return epoll_ctl(a->epoll_fd, EPOLL_CTL_ADD, fd, &e) == 0;
+}
+
+/* ---- observations ---- */
+
+static struct input *observe(struct agent *a, enum input_kind kind)
+{
+    struct input *in = ARRAY_PUSH(&a->queue_arena, &a->queue);
+    in->kind = kind;
+    in->version = INPUT_VERSION;
+    (void)!write(a->event_fd, &(uint64_t){1}, sizeof(uint64_t));
+    return in;
+}
+
+static void observe_pod(struct agent *a, const struct agent_pod *p, enum input_kind kind,
+                        int64_t at_ms)
+{
+    struct input *in = observe(a, kind);
+    in->pod = (struct pod_report){
+        .pod = p->pod,
+        .attempt = p->attempt,
+        .at_ms = at_ms,
+        .exit_code = p->status.exit_code,
+        .reason = arena_str(&a->queue_arena, str_from_c(p->status.reason)),
+    };
+}
+
+/* Says what the status says; a start is told before its end even when both are news at once. */
+static void pod_tell(struct agent *a, struct agent_pod *p)
+{
+    const struct pod_status *st = &p->status;
+    if (st->started_ms >= 0 && !p->told_started) {
+        p->told_started = true;
+        observe_pod(a, p, INPUT_POD_STARTED, st->started_ms);
+    }
+    if (st->state == POD_STATE_EXITED) {
+        observe_pod(a, p, INPUT_POD_EXITED, st->ended_ms);
+    } else if (st->state == POD_STATE_FAILED) {
+        observe_pod(a, p, INPUT_POD_FAILED, st->ended_ms);
+    }
+}
+
+static bool status_is_final(const struct pod_status *st)
+{
+    return st->state == POD_STATE_EXITED || st->state == POD_STATE_FAILED;
+}
+
+/* ---- the list of pods ---- */
+
+static struct agent_pod *pod_find(const struct agent *a, struct uuid pod, uint32_t attempt)
+{
+    for (uint32_t i = 0; i < a->pods_count; i++) {
+        if (a->pods[i]->attempt == attempt && uuid_eq(a->pods[i]->pod, pod)) {
+            return a->pods[i];
+        }
+    }
+    return NULL;
+}
+
+static struct agent_pod *pod_by_serial(const struct agent *a, uint64_t serial)
+{
+    for (uint32_t i = 0; i < a->pods_count; i++) {
+        if (a->pods[i]->serial == serial) {
+            return a->pods[i];
+        }
+    }
+    return NULL;
+}
+
+static struct agent_pod *pod_add(struct agent *a, struct uuid pod, uint32_t attempt)
+{
+    if (a->pods_count == a->pods_cap) {
+        uint32_t cap = a->pods_cap == 0 ? 64 : a->pods_cap * 2;
+        a->pods = mem_resize(a->pods, a->pods_cap * sizeof(*a->pods), cap * sizeof(*a->pods));
+        a->pods_cap = cap;
+    }
+    struct agent_pod *p = mem_alloc(sizeof(*p));
+    p->serial = ++a->next_serial;
+    p->pod = pod;
+    p->attempt = attempt;
+    p->dir_fd = p->sock = p->process = -1;
+    p->retry_ms = RETRY_FIRST_MS;
+    launch_name(pod, attempt, p->name);
+    buf_init(&p->in, FRAME_MAX);
+    status_init(&p->status);
+    a->pods[a->pods_count++] = p;
+    return p;
+}
+
+/* The supervisor is our child: collect it if it has ended. */
+static void process_collect(struct agent_pod *p)
+{
+    siginfo_t how = {0};
+    if (p->process >= 0) {
+        (void)waitid(P_PIDFD, (id_t)p->process, &how, WEXITED | WNOHANG);
+    }
+}
+
+static void pod_close(struct agent_pod *p)
+{
+    process_collect(p);
+    file_close(&p->dir_fd);
+    file_close(&p->sock);
+    file_close(&p->process);
+    buf_done(&p->in);
+    mem_free(p);
+}
+
+static void directory_remove(const struct agent *a, struct uuid pod, uint32_t attempt)
+{
+    char name[LAUNCH_NAME_SIZE];
+    launch_name(pod, attempt, name);
+    // What cannot be removed now stays and is asked for again with the next FORGET.
+    (void)file_remove_tree(a->pods_fd, name, NULL);
+}
+
+static void pod_remove(struct agent *a, struct agent_pod *p)
+{
+    for (uint32_t i = 0; i < a->pods_count; i++) {
+        if (a->pods[i] == p) {
+            a->pods[i] = a->pods[--a->pods_count];
+            break;
+        }
+    }
+    struct uuid pod = p->pod;
+    uint32_t attempt = p->attempt;
+    bool forget = p->forget;
+    pod_close(p);
+    if (forget) {
+        directory_remove(a, pod, attempt);
+    }
+}
+
+/* Records an end that no supervisor could record, tells it, and is done with the pod. */
+static void pod_record(struct agent *a, struct agent_pod *p, enum pod_state state, const char *reason)
+{
+    p->status.state = state;
+    p->status.ended_ms = clock_wall_ms();
+    boot_id(p->status.boot_id);
+    status_reason(&p->status, str_from_c(reason));
+    struct err err;
+    if (status_write(p->dir_fd, &p->status, true, &err) != STATUS_OK) {
+        // The directory cannot be written: then what is told must at least say so.
+        char text[REASON_MAX];
+        (void)snprintf(text, sizeof(text), "%.200s (%.150s)", reason, err.text);
+        status_reason(&p->status, str_from_c(text));
+    }
+    pod_tell(a, p);
+    pod_remove(a, p);
+}
+
+/* ---- talking to a supervisor ---- */
+
+/* A path of any length fits into a socket address by way of the directory's descriptor. */
+static struct sockaddr_un socket_address(const struct agent_pod *p)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    (void)snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/sock", p->dir_fd);
+    return address;
+}
+
+static int socket_connect(const struct agent_pod *p)
+{
+    struct sockaddr_un address = socket_address(p);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address)) != 0) {
+        file_close(&fd);
+    }
+    return fd;
+}
+
+static int socket_listen(const struct agent_pod *p)
+{
+    struct sockaddr_un address = socket_address(p);
+    (void)unlinkat(p->dir_fd, "sock", 0);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd >= 0 && (bind(fd, (const struct sockaddr *)&address, sizeof(address)) != 0 ||
+                    fchmodat(p->dir_fd, "sock", 0600, 0) != 0 || listen(fd, LISTEN_BACKLOG) != 0)) {
+        file_close(&fd);
+    }
+    return fd;
+}
+
+static bool pod_send(struct agent_pod *p, enum frame_kind kind, struct str body)
+{
+    struct buf out;
+    buf_init(&out, 256);
+    frame_add(&out, (uint8_t)kind, body);
+    bool sent = send(p->sock, out.ptr, out.len, MSG_NOSIGNAL) == (ssize_t)out.len;
+    buf_done(&out);
+    return sent;
+}
+
+static void timer_set(struct agent *a)
+{
+    int64_t at = INT64_MAX;
+    for (uint32_t i = 0; i < a->pods_count; i++) {
+        if (a->pods[i]->stage == STAGE_EXPECTED) {
+            at = num_min_i64(at, a->pods[i]->retry_at_ms);
+        }
+    }
+    struct itimerspec when = {0};
+    if (at != INT64_MAX) {
+        int64_t left = num_max_i64(at - clock_mono_ms(), 1);
+        when.it_value = (struct timespec){left / 1000, left % 1000 * 1000000};
+    }
+    (void)timerfd_settime(a->timer_fd, 0, &when, NULL);
+}
+
+static void pod_expect(struct agent *a, struct agent_pod *p)
+{
+    p->stage = STAGE_EXPECTED;
+    p->retry_at_ms = clock_mono_ms() + p->retry_ms;
+    p->retry_ms = num_min_i64(p->retry_ms * 2, RETRY_LAST_MS);
+    timer_set(a);
+}
+
+static void pod_send_stop(struct agent_pod *p)
+{
+    char digits[32];
+    (void)snprintf(digits, sizeof(digits), "%lld", (long long)p->grace_ms);
+    p->stop_sent = pod_send(p, FRAME_STOP, str_from_c(digits));
+}
+
+static bool pod_connect(struct agent *a, struct agent_pod *p)
+{
+    p->sock = socket_connect(p);
+    if (p->sock < 0) {
+        return false;
+    }
+    if (!pod_send(p, FRAME_WATCH, STR("")) || !watch(a, p->sock, SOURCE_SOCKET, p->serial)) {
+        file_close(&p->sock);
+        return false;
+    }
+    p->stage = STAGE_CONNECTED;
+    p->retry_ms = RETRY_FIRST_MS;
+    if (p->stop_wanted) {
+        pod_send_stop(p);
+    }
+    return true;
+}
+
+/* ---- starting a supervisor ---- */
+
+/* Starts `weir _supervise DIR [clean]` in its own session with the descriptors it expects. */
+static bool supervisor_spawn(struct agent *a, struct agent_pod *p, int lock, int listener,
+                             bool clean, struct err *err)
+{
+    char dir[PATH_SIZE];
+    (void)snprintf(dir, sizeof(dir), STR_FMT "/%s", STR_ARG(a->pods_dir), p->name);
+    CLEANUP(file_close) int errors =
+        openat(p->dir_fd, "errors", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    char name[] = "weir", verb[] = "_supervise", word[] = "clean";
+    char *argv[] = {name, verb, dir, clean ? word : NULL, NULL};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attr;
+    sigset_t all, none;
+    (void)sigfillset(&all);
+    (void)sigemptyset(&none);
+    (void)posix_spawn_file_actions_init(&files);
+    (void)posix_spawnattr_init(&attr);
+    (void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF |
+                                              POSIX_SPAWN_SETSIGMASK);
+    (void)posix_spawnattr_setsigdefault(&attr, &all);
+    (void)posix_spawnattr_setsigmask(&attr, &none);
+    (void)posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDWR, 0);
+    (void)posix_spawn_file_actions_adddup2(&files, 0, 1);
+    (void)posix_spawn_file_actions_adddup2(&files, errors >= 0 ? errors : 0, 2);
+    (void)posix_spawn_file_actions_adddup2(&files, lock, SUPERVISE_LOCK_FD);
+    if (listener >= 0) {
+        (void)posix_spawn_file_actions_adddup2(&files, listener, SUPERVISE_LISTEN_FD);
+    }
+    pid_t pid = -1;
+    int rc = posix_spawn(&pid, "/proc/self/exe", &files, &attr, argv, environ);
+    (void)posix_spawnattr_destroy(&attr);
+    (void)posix_spawn_file_actions_destroy(&files);
+    if (rc != 0) {
+        (void)err_set(err, STATUS_IO, "the supervisor cannot be started: %s", strerror(rc));
+        return false;
+    }
+    file_close(&p->process);
+    p->process = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (p->process >= 0) {
+        (void)watch(a, p->process, SOURCE_PROCESS, p->serial);
+    }
+    return true;
+}
+
+/* A number above those that a supervisor is given, so that handing over cannot overwrite it. */
+static int fd_safe(int fd)
+{
+    int safe = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, FD_SAFE) : -1;
+    file_close(&fd);
+    return safe;
+}
+
+static bool user_allowed(const struct pod_spec *spec, char reason[REASON_MAX])
+{
+    if (geteuid() == 0) {
+        return true;
+    }
+    if (spec->run_as_uid >= 0 && spec->run_as_uid != (int64_t)geteuid()) {
+        (void)snprintf(reason, REASON_MAX,
+                       "cannot run as user %lld: weir runs as user %u, and only root may run pods "
+                       "as another user",
+                       (long long)spec->run_as_uid, geteuid());
+        return false;
+    }
+    if (spec->run_as_gid >= 0 && spec->run_as_gid != (int64_t)getegid()) {
+        (void)snprintf(reason, REASON_MAX,
+                       "cannot run as group %lld: weir runs as group %u, and only root may run "
+                       "pods as another group",
+                       (long long)spec->run_as_gid, getegid());
+        return false;
+    }
+    return true;
+}
+
+static bool start_allowed(struct agent *a, const struct effect *e, char reason[REASON_MAX])
+{
+    const struct pod_spec *spec = &e->workload->spec.pod;
+    if (!launch_is_image(spec) && (spec->args_count == 0 || spec->args[0].value.len == 0)) {
+        (void)snprintf(reason, REASON_MAX, "no command: a pod that runs on the host needs one");
+        return false;
+    }
+    uint32_t count;
+    const struct device *list = devices_list(a->devices, &count);
+    for (uint32_t i = 0; i < e->pod_state->devices_count; i++) {
+        struct str uuid = e->pod_state->devices[i].uuid;
+        bool known = false;
+        for (uint32_t j = 0; j < count && !known; j++) {
+            known = str_eq(list[j].uuid, uuid);
+        }
+        if (!known) {
+            (void)snprintf(reason, REASON_MAX, "device %.100s is not on this machine",
+                           arena_cstr(&a->queue_arena, uuid));
+            return false;
+        }
+    }
+    return user_allowed(spec, reason);
+}
+
+static enum status spec_write(struct agent *a, const struct agent_pod *p, const struct effect *e,
+                              struct err *err)
+{
+    struct arena arena;
+    struct buf bytes;
+    arena_init(&arena, 0);
+    buf_init(&bytes, LAUNCH_SPEC_MAX);
+    struct launch l = {
+        .pod = p->pod,
+        .attempt = p->attempt,
+        .pod_index = e->pod_index,
+        .workload = e->workload->id,
+        .workload_name = e->workload->name,
+        .project = e->workload->project,
+        .node = a->node.name,
+        .spec = e->workload->spec.pod,
+        .devices_count = e->pod_state->devices_count,
+        .cgroups_count = CG_COUNT,
+        .cgroups_v2 = a->cgroups.v2,
+        .isolation = launch_is_image(&e->workload->spec.pod) ? ISOLATION_NONE : a->isolation,
+        .hidden_dir = a->data_dir,
+    };
+    l.devices = ARENA_ARRAY(&arena, struct str_item, l.devices_count);
+    for (uint32_t i = 0; i < l.devices_count; i++) {
+        l.devices[i].value = e->pod_state->devices[i].uuid;
+    }
+    l.cgroups = ARENA_ARRAY(&arena, struct str_item, CG_COUNT);
+    for (uint32_t c = 0; c < CG_COUNT; c++) {
+        l.cgroups[c].value = str_from_c(a->cgroups.dir[c]);
+    }
+    devices_nodes(a->devices, e->pod_state->devices, e->pod_state->devices_count, &arena,
+                  &l.device_nodes, &l.device_nodes_count);
+    record_encode(&record_launch, &l, &bytes);
+    enum status s = bytes.full
+                        ? err_set(err, STATUS_TOO_LARGE, "arguments and environment are too long")
+                        : file_write(p->dir_fd, "spec", buf_view(&bytes), 0600, false, err);
+    buf_done(&bytes);
+    arena_done(&arena);
+    return s;
+}
+
+/* The lock is held and nothing was started: start it now. */
+static void pod_launch(struct agent *a, struct agent_pod *p, const struct effect *e, int lock)
+{
+    struct err err;
+    char reason[REASON_MAX];
+    if (!start_allowed(a, e, reason)) {
+        pod_record(a, p, POD_STATE_FAILED, reason);
+        return;
+    }
+    if (spec_write(a, p, e, &err) != STATUS_OK) {
+        pod_record(a, p, POD_STATE_FAILED, err.text);
+        return;
+    }
+    CLEANUP(file_close) int listener = fd_safe(socket_listen(p));
+    if (listener < 0) {
+        (void)snprintf(reason, sizeof(reason), "cannot listen in the pod's directory: %s",
+                       strerror(errno));
+        pod_record(a, p, POD_STATE_FAILED, reason);
+        return;
+    }
+    if (!supervisor_spawn(a, p, lock, listener, false, &err)) {
+        pod_record(a, p, POD_STATE_FAILED, err.text);
+        return;
+    }
+    p->launched = true;
+    if (!pod_connect(a, p)) {
+        pod_expect(a, p);
+    }
+}
+
+/* ---- finding out what a pod is ---- */
+
+static bool started_in_this_boot(const struct agent_pod *p, bool *started)
+{
+    struct buf text;
+    char now[UUID_TEXT_LEN + 1];
+    buf_init(&text, STATUS_TEXT_MAX);
+    boot_id(now);
+    *started = file_read(p->dir_fd, "started", &text, NULL) == STATUS_OK;
+    bool same = str_eq(buf_view(&text), str_from_c(now));
+    buf_done(&text);
+    return *started && same;
+}
+
+static void pod_clean(struct agent *a, struct agent_pod *p, int lock)
+{
+    struct err err;
+    p->stage = STAGE_CLEANING;
+    if (p->launched) {
+        process_collect(p);
+    }
+    if (!supervisor_spawn(a, p, lock, -1, true, &err)) {
+        pod_record(a, p, POD_STATE_EXITED, "NodeLost");
+    }
+}
+
+/* What the supervisor said before it died without recording anything. */
+static void dead_reason(const struct agent_pod *p, char reason[REASON_MAX])
+{
+    struct buf text;
+    buf_init(&text, 64 << 10);
+    (void)file_read(p->dir_fd, "errors", &text, NULL);
+    struct str said = str_trim(buf_view(&text));
+    uint32_t most = 250;
+    (void)snprintf(reason, REASON_MAX, "the supervisor ended before the pod was started%s" STR_FMT,
+                   said.len > 0 ? ": " : "", STR_ARG(str_sub(said, 0, most)));
+    buf_done(&text);
+}
+
+/* Nobody holds the lock but us. */
+static void pod_settle_locked(struct agent *a, struct agent_pod *p, const struct effect *start,
+                              int lock)
+{
+    char reason[REASON_MAX];
+    bool started;
+    if (status_read(p->dir_fd, &p->status, NULL) == STATUS_OK && status_is_final(&p->status)) {
+        pod_tell(a, p);
+        pod_remove(a, p);
+        return;
+    }
+    bool this_boot = started_in_this_boot(p, &started);
+    if (started && !this_boot) {
+        p->status.exit_code = -1;
+        pod_record(a, p, POD_STATE_EXITED, "NodeLost");
+    } else if (started) {
+        pod_clean(a, p, lock);
+    } else if (p->stop_wanted) {
+        status_init(&p->status);
+        pod_record(a, p, POD_STATE_EXITED, "Stopped");
+    } else if (p->launched) {
+        dead_reason(p, reason);
+        pod_record(a, p, POD_STATE_FAILED, reason);
+    } else if (start != NULL) {
+        pod_launch(a, p, start, lock);
+    } else {
+        pod_remove(a, p); // prepared but not started: the START comes again
+    }
+}
+
+static void pod_settle(struct agent *a, struct agent_pod *p, const struct effect *start)
+{
+    if (p->dir_fd < 0) {
+        p->dir_fd = openat(a->pods_fd, p->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (p->dir_fd < 0) {
+            pod_record(a, p, start != NULL ? POD_STATE_FAILED : POD_STATE_EXITED,
+                       "the pod's directory cannot be opened");
+            return;
+        }
+    }
+    if (pod_connect(a, p)) {
+        return;
+    }
+    CLEANUP(file_close) int lock =
+        fd_safe(openat(p->dir_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0) {
+        pod_settle_locked(a, p, start, lock);
+    } else {
+        pod_expect(a, p);
+    }
+}
+
+/* ---- effects ---- */
+
+static struct agent_pod *pod_make(struct agent *a, const struct effect *e)
+{
+    struct agent_pod *p = pod_add(a, e->pod, e->attempt);
+    if (mkdirat(a->pods_fd, p->name, 0700) != 0 && errno != EEXIST) {
+        char reason[REASON_MAX];
+        (void)snprintf(reason, sizeof(reason), "cannot make the pod's directory: %s",
+                       strerror(errno));
+        pod_record(a, p, e->kind == EFFECT_START ? POD_STATE_FAILED : POD_STATE_EXITED, reason);
+        return NULL;
+    }
+    return p;
+}
+
+static void effect_start(struct agent *a, const struct effect *e)
+{
+    struct agent_pod *p = pod_find(a, e->pod, e->attempt);
+    if (p != NULL) {
+        p->told_started = false;
+        pod_tell(a, p);
+        return;
+    }
+    p = pod_make(a, e);
+    if (p != NULL) {
+        pod_settle(a, p, e);
+    }
+}
+
+static void effect_stop(struct agent *a, const struct effect *e)
+{
+    struct agent_pod *p = pod_find(a, e->pod, e->attempt);
+    bool known = p != NULL;
+    if (!known) {
+        p = pod_make(a, e);
+    }
+    if (p == NULL) {
+        return;
+    }
+    p->grace_ms = p->stop_wanted ? num_min_i64(p->grace_ms, e->grace_ms) : e->grace_ms;
+    p->stop_wanted = true;
+    if (!known) {
+        pod_settle(a, p, NULL);
+    } else if (p->stage == STAGE_CONNECTED) {
+        pod_send_stop(p);
+    }
+}
+
+static void effect_forget(struct agent *a, const struct effect *e)
+{
+    struct effect stop = *e;
+    stop.kind = EFFECT_STOP;
+    stop.grace_ms = 0;
+    for (uint32_t attempt = e->attempt;; attempt--) {
+        struct agent_pod *p = pod_find(a, e->pod, attempt);
+        if (p != NULL) {
+            p->forget = true;
+            stop.attempt = attempt;
+            effect_stop(a, &stop);
+        } else {
+            directory_remove(a, e->pod, attempt);
+        }
+        if (attempt == 0) {
+            break;
+        }
+    }
+}
+
+static void agent_do_effects(void *ctx, const struct effect *effects, uint32_t count)
+{
+    struct agent *a = ctx;
+    for (uint32_t i = 0; i < count; i++) {
+        switch (effects[i].kind) {
+        case EFFECT_START:
+            effect_start(a, &effects[i]);
+            break;
+        case EFFECT_STOP:
+            effect_stop(a, &effects[i]);
+            break;
+        case EFFECT_FORGET:
+            effect_forget(a, &effects[i]);
+            break;
+        }
+    }
+}
+
+/* ---- what happens ---- */
+
+static void pod_status_came(struct agent *a, struct agent_pod *p, struct str body)
+{
+    struct pod_status st;
+    if (status_parse(body, &st, NULL) != STATUS_OK) {
+        return;
+    }
+    p->status = st;
+    pod_tell(a, p);
+}
+
+/* The connection ended: the supervisor recorded the end, or died. */
+static void pod_disconnected(struct agent *a, struct agent_pod *p)
+{
+    file_close(&p->sock);
+    buf_clear(&p->in);
+    if (status_is_final(&p->status)) {
+        pod_remove(a, p);
+        return;
+    }
+    pod_settle(a, p, NULL);
+}
+
+static void socket_serve(struct agent *a, struct agent_pod *p)
+{
+    char chunk[8192];
+    ssize_t n = recv(p->sock, chunk, sizeof(chunk), MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+        return;
+    }
+    if (n <= 0) {
+        pod_disconnected(a, p);
+        return;
+    }
+    buf_add(&p->in, chunk, (size_t)n);
+    uint32_t used = 0;
+    uint8_t kind;
+    struct str body;
+    while (frame_next(buf_view(&p->in), &used, &kind, &body) == FRAME_ONE) {
+        if (kind == FRAME_STATUS) {
+            pod_status_came(a, p, body);
+        }
+    }
+    memmove(p->in.ptr, p->in.ptr + used, p->in.len - used);
+    p->in.len -= used;
+    if (p->stop_wanted && !p->stop_sent) {
+        pod_send_stop(p);
+    }
+}
+
+static void process_ended(struct agent *a, struct agent_pod *p)
+{
+    process_collect(p);
+    file_close(&p->process);
+    if (p->stage == STAGE_CLEANING) {
+        // It recorded the end; if it could not, what is known is recorded here.
+        if (status_read(p->dir_fd, &p->status, NULL) == STATUS_OK &&
+            status_is_final(&p->status)) {
+            pod_tell(a, p);
+            pod_remove(a, p);
+        } else {
+            pod_record(a, p, POD_STATE_EXITED, "NodeLost");
+        }
+    } else if (p->stage == STAGE_EXPECTED) {
+        pod_settle(a, p, NULL);
+    }
+}
+
+static void timer_serve(struct agent *a)
+{
+    uint64_t times;
+    (void)!read(a->timer_fd, &times, sizeof(times));
+    int64_t now = clock_mono_ms();
+    // From the end, because one that is removed is replaced by the last.
+    for (uint32_t left = a->pods_count; left > 0; left--) {
+        struct agent_pod *p = a->pods[left - 1];
+        if (p->stage == STAGE_EXPECTED && p->retry_at_ms <= now) {
+            pod_settle(a, p, NULL);
+        }
+    }
+    timer_set(a);
+}
+
+static void observe_node(struct agent *a)
+{
+    struct input *in = observe(a, INPUT_NODE_SEEN);
+    in->node = a->node;
+    in->node.seen_ms = clock_wall_ms();
+}
+
+static void event_serve(struct agent *a, uint64_t data)
+{
+    struct agent_pod *p = pod_by_serial(a, data >> SOURCE_BITS);
+    switch ((enum source)(data & ((1u << SOURCE_BITS) - 1))) {
+    case SOURCE_QUEUE:
+        break;
+    case SOURCE_TIMER:
+        timer_serve(a);
+        break;
+    case SOURCE_DEVICES:
+        if (devices_changed(a->devices)) {
+            observe_node(a);
+        }
+        break;
+    case SOURCE_SOCKET:
+        if (p != NULL && p->sock >= 0) {
+            socket_serve(a, p);
+        }
+        break;
+    case SOURCE_PROCESS:
+        if (p != NULL && p->process >= 0) {
+            process_ended(a, p);
+        }
+        break;
+    }
+}
+
+static void agent_poll(void *ctx, cluster_observe *hand_on, void *arg)
+{
+    struct agent *a = ctx;
+    struct epoll_event events[EVENTS_AT_ONCE];
+    int count = epoll_wait(a->epoll_fd, events, EVENTS_AT_ONCE, 0);
+    for (int i = 0; i < count; i++) {
+        event_serve(a, events[i].data.u64);
+    }
+    while (a->queue_next < a->queue.count) {
+        struct input in = a->queue.items[a->queue_next++];
+        hand_on(arg, &in);
+    }
+    uint64_t times;
+    (void)!read(a->event_fd, &times, sizeof(times));
+    a->queue_next = 0;
+    a->queue.items = NULL;
+    a->queue.count = a->queue.cap = 0;
+    arena_reset(&a->queue_arena);
+}
+
+/* ---- opening ---- */
+
+static void note(struct agent *a, struct str text)
+{
+    if (text.len > 0 && a->node.notes_count < NOTES_MAX) {
+        a->node.notes[a->node.notes_count++].value = text;
+    }
+}
+
+static void notes_make(struct agent *a, const char *why_not_isolated)
+{
+    static const struct {
+        enum cgroup_controller controller;
+        const char *missing;
+    } limits[] = {
+        {CG_CPU, "no cpu control group: CPU requests and limits of pods are not enforced"},
+        {CG_MEMORY, "no memory control group: memory limits of pods are not enforced"},
+        {CG_PIDS, "no pids control group: the number of a pod's processes is not limited"},
+    };
+    a->node.notes = ARENA_ARRAY(&a->arena, struct str_item, NOTES_MAX);
+    note(a, devices_note(a->devices));
+    for (uint32_t i = 0; i < COUNT_OF(limits); i++) {
+        if (a->cgroups.dir[limits[i].controller][0] == '\0') {
+            note(a, str_from_c(limits[i].missing));
+        }
+    }
+    bool filter = a->cgroups.dir[CG_DEVICES][0] != '\0';
+    if (a->isolation == ISOLATION_NONE) {
+        note(a, arena_printf(&a->arena,
+                             "no namespaces (%.200s): pods see each other's processes%s",
+                             why_not_isolated,
+                             filter ? "" : ", and GPUs they were not given can be opened"));
+    } else if (!filter) {
+        note(a, STR("no device filter: GPUs that a pod was not given are only hidden from it"));
+    }
+    if (geteuid() == 0) {
+        note(a, STR("weir runs as root: a pod that runs as root can undo its limits"));
+    } else {
+        note(a, STR("weir does not run as root: all pods run as its user, another is refused"));
+    }
+}
+
+static struct str label_text(struct agent *a, struct str text)
+{
+    struct str copy = arena_str(&a->arena, text);
+    char *bytes = arena_alloc(&a->arena, (size_t)copy.len + 1);
+    for (uint32_t i = 0; i < copy.len; i++) {
+        bytes[i] = copy.ptr[i] == ' ' ? '-' : copy.ptr[i];
+    }
+    return (struct str){bytes, copy.len};
+}
+
+static void node_make(struct agent *a, const struct agent_config *config)
+{
+    struct node *n = &a->node;
+    uint32_t count;
+    const struct device *list = devices_list(a->devices, &count);
+    n->name = arena_str(&a->arena, config->node_name);
+    n->cpu_milli = host_cpu_milli();
+    n->memory_bytes = host_memory_bytes();
+    n->pods_max = PODS_MAX;
+    n->ready = true;
+    // The list itself, whose health changes in place.
+    n->devices = (struct device *)(uintptr_t)list;
+    n->devices_count = count;
+    n->labels = ARENA_ARRAY(&a->arena, struct label, config->labels_count + LABELS_OWN);
+    n->labels[n->labels_count++] = (struct label){STR("kubernetes.io/hostname"), n->name};
+    if (count > 0) {
+        n->labels[n->labels_count++] =
+            (struct label){STR("nvidia.com/gpu.product"), label_text(a, list[0].model)};
+        n->labels[n->labels_count++] = (struct label){
+            STR("nvidia.com/gpu.count"), arena_printf(&a->arena, "%u", count)};
+        n->labels[n->labels_count++] = (struct label){
+            STR("nvidia.com/gpu.memory"),
+            arena_printf(&a->arena, "%lld", (long long)(list[0].memory_bytes >> 20))};
+    }
+    for (uint32_t i = 0; i < config->labels_count; i++) {
+        n->labels[n->labels_count++] = (struct label){arena_str(&a->arena, config->labels[i].key),
+                                                      arena_str(&a->arena, config->labels[i].value)};
+    }
+}
+
+static enum status directories_open(struct agent *a, const struct agent_config *config,
+                                    struct err *err)
+{
+    a->data_dir = arena_str(&a->arena, config->data_dir);
+    a->pods_dir = arena_printf(&a->arena, STR_FMT "/pods", STR_ARG(a->data_dir));
+    if (config->data_dir.len == 0 || config->data_dir.len > PATH_SIZE - 128) {
+        return err_set(err, STATUS_INVALID, "the data directory's name is empty or too long");
+    }
+    enum status s = file_mkdirs(a->pods_dir.ptr, 0700, err);
+    if (s != STATUS_OK) {
+        return s;
+    }
+    a->pods_fd = open(a->pods_dir.ptr, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (a->pods_fd < 0 || faccessat(a->pods_fd, ".", W_OK, AT_EACCESS) != 0) {
+        return err_set(err, STATUS_IO, "cannot use %s: %s", a->pods_dir.ptr, strerror(errno));
+    }
+    return STATUS_OK;
+}
+
+static enum status events_open(struct agent *a, struct err *err)
+{
+    a->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    a->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    a->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (a->epoll_fd < 0 || a->event_fd < 0 || a->timer_fd < 0 ||
+        !watch(a, a->event_fd, SOURCE_QUEUE, 0) || !watch(a, a->timer_fd, SOURCE_TIMER, 0) ||
+        (devices_fd(a->devices) >= 0 && !watch(a, devices_fd(a->devices), SOURCE_DEVICES, 0))) {
+        return err_set(err, STATUS_IO, "cannot set up events: %s", strerror(errno));
+    }
+    return STATUS_OK;
+}
+
+static enum status pods_take_over(struct agent *a, struct err *err)
+{
+    int fd = openat(a->pods_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    if (dir == NULL) {
+        file_close(&fd);
+        return err_set(err, STATUS_IO, "cannot list %s: %s", a->pods_dir.ptr, strerror(errno));
+    }
+    for (struct dirent *e; (e = readdir(dir)) != NULL;) {
+        struct uuid pod;
+        uint32_t attempt;
+        if (launch_name_parse(str_from_c(e->d_name), &pod, &attempt)) {
+            pod_settle(a, pod_add(a, pod, attempt), NULL);
+        }
+    }
+    (void)closedir(dir);
+    return STATUS_OK;
+}
+
+enum status agent_open(const struct agent_config *config, struct agent **out, struct err *err)
+{
+    struct agent *a = mem_alloc(sizeof(*a));
+    char why[REASON_MAX];
+    a->pods_fd = a->epoll_fd = a->event_fd = a->timer_fd = -1;
+    arena_init(&a->arena, 0);
+    arena_init(&a->queue_arena, 0);
+    enum status s = directories_open(a, config, err);
+    if (s == STATUS_OK) {
+        s = devices_open(config->gpus, config->node_name, config->device_check_ms, &a->devices,
+                         err);
+    }
+    if (s == STATUS_OK) {
+        cgroup_probe(&a->cgroups);
+        a->isolation = isolate_probe(why);
+        node_make(a, config);
+        notes_make(a, why);
+        s = events_open(a, err);
+    }
+    if (s == STATUS_OK) {
+        observe_node(a);
+        s = pods_take_over(a, err);
+    }
+    if (s != STATUS_OK) {
+        agent_close(a);
+        return s;
+    }
+    *out = a;
+    return STATUS_OK;
+}
+
+void agent_close(struct agent *a)
+{
+    if (a == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < a->pods_count; i++) {
+        pod_close(a->pods[i]);
+    }
+    mem_free(a->pods);
+    devices_close(a->devices);
+    file_close(&a->pods_fd);
+    file_close(&a->epoll_fd);
+    file_close(&a->event_fd);
+    file_close(&a->timer_fd);
+    arena_done(&a->queue_arena);
+    arena_done(&a->arena);
+    mem_free(a);
+}
+
+struct cluster agent_cluster(struct agent *a)
+{
+    return (struct cluster){.ctx = a, .do_effects = agent_do_effects, .poll = agent_poll};
+}
+
+int agent_fd(const struct agent *a)
+{
+    return a->epoll_fd;
+}
+
+const struct str_item *agent_describe(const struct agent *a, uint32_t *count)
+{
+    *count = a->node.notes_count;
+    return a->node.notes;
+}
+
+struct str agent_log_path(const struct agent *a, struct uuid pod, uint32_t attempt, bool older,
+                          struct arena *arena)
+{
+    char name[LAUNCH_NAME_SIZE];
+    launch_name(pod, attempt, name);
+    return arena_printf(arena, STR_FMT "/%s/log%s", STR_ARG(a->pods_dir), name, older ? ".1" : "");
+}
+
+/* ---- exec ---- */
+
+static void exec_body(struct buf *out, const struct str *argv, uint32_t argc, const struct str *env,
+                      uint32_t env_count, bool terminal)
+{
+    buf_char(out, terminal ? 1 : 0);
+    buf_printf(out, "%u", argc);
+    buf_char(out, '\0');
+    for (uint32_t i = 0; i < argc; i++) {
+        buf_str(out, argv[i]);
+        buf_char(out, '\0');
+    }
+    for (uint32_t i = 0; i < env_count; i++) {
+        buf_str(out, env[i]);
+        buf_char(out, '\0');
+    }
+}
+
+static enum status exec_send(int fd, struct str body, struct err *err)
+{
+    struct buf out;
+    buf_init(&out, FRAME_MAX + FRAME_HEAD_LEN);
+    frame_add(&out, FRAME_EXEC, body);
+    enum status s = STATUS_OK;
+    struct timeval patience = {.tv_sec = EXEC_SEND_MS / 1000};
+    int flags = fcntl(fd, F_GETFL);
+    (void)fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+    for (size_t done = 0; done < out.len && s == STATUS_OK;) {
+        ssize_t n = send(fd, out.ptr + done, out.len - done, MSG_NOSIGNAL);
+        if (n > 0) {
+            done += (size_t)n;
+        } else if (errno != EINTR) {
+            s = err_set(err, STATUS_UNREACHABLE, "the pod's supervisor does not answer: %s",
+                        strerror(errno));
+        }
+    }
+    (void)fcntl(fd, F_SETFL, flags);
+    buf_done(&out);
+    return s;
+}
+
+enum status agent_exec(struct agent *a, struct uuid pod, const struct str *argv, uint32_t argc,
+                       const struct str *env, uint32_t env_count, bool terminal, int *fd,
+                       struct err *err)
+{
+    const struct agent_pod *found = NULL;
+    for (uint32_t i = 0; i < a->pods_count; i++) {
+        const struct agent_pod *p = a->pods[i];
+        if (uuid_eq(p->pod, pod) && p->stage == STAGE_CONNECTED &&
+            p->status.state == POD_STATE_RUNNING) {
+            found = p;
+        }
+    }
+    if (found == NULL) {
+        return err_set(err, STATUS_UNKNOWN, "the pod is not running on this machine");
+    }
+    if (argc == 0) {
+        return err_set(err, STATUS_INVALID, "no command to run");
+    }
+    CLEANUP(file_close) int sock = socket_connect(found);
+    if (sock < 0) {
+        return err_set(err, STATUS_UNREACHABLE, "the pod's supervisor cannot be reached: %s",
+                       strerror(errno));
+    }
+    struct buf body;
+    buf_init(&body, FRAME_MAX);
+    exec_body(&body, argv, argc, env, env_count, terminal);
+    enum status s = body.full ? err_set(err, STATUS_TOO_LARGE, "the command is longer than %d bytes",
+                                        FRAME_MAX)
+                              : exec_send(sock, buf_view(&body), err);
+    buf_done(&body);
+    if (s == STATUS_OK) {
+        *fd = sock;
+        sock = -1;
+    }
+    return s;
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// host: processors, memory and locality of this machine, by hwloc where it is built in, else by
+// what the kernel shows in files.
+#pragma once
+
+#include <stdint.h>
+
+#define HOST_NUMA_UNKNOWN INT64_C(-1)
+
+int64_t host_cpu_milli(void);    /* processors weir may use, in millicores */
+int64_t host_memory_bytes(void); /* physical memory */
+/* host_numa_of_pci: NUMA node of the device at "00000000:3B:00.0"; HOST_NUMA_UNKNOWN if not known. */
+int64_t host_numa_of_pci(const char *bus_id);

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/tree.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "agent/launch.h"
+#include "base/array.h"
+#include "base/num.h"
+#include "io/file.h"
+
+enum { ENVIRON_MAX = 4 << 20 };
+
+struct process {
+    pid_t pid, parent;
+    bool found;
+};
+
+static pid_t process_parent(pid_t pid)
+{
+    char path[64];
+    (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    struct buf text;
+    buf_init(&text, 4096);
+    int64_t parent = -1;
+    if (file_read(AT_FDCWD, path, &text, NULL) == STATUS_OK) {
+        struct str all = buf_view(&text), part;
+        uint32_t at = all.len;
+        while (at > 0 && all.ptr[at - 1] != ')') {
+            at--;
+        }
+        struct str rest = str_trim(str_sub(all, at, all.len)); // "S 123 …"
+        if (!str_split(&rest, ' ', &part) || !str_split(&rest, ' ', &part) ||
+            !num_parse_i64(part, &parent)) {
+            parent = -1;
+        }
+    }
+    buf_done(&text);
+    return (pid_t)parent;
+}
+
+static bool process_is_marked(pid_t pid, struct str assignment)
+{
+    char path[64];
+    (void)snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+    struct buf text;
+    buf_init(&text, ENVIRON_MAX);
+    bool marked = false;
+    if (file_read(AT_FDCWD, path, &text, NULL) == STATUS_OK) {
+        struct str rest = buf_view(&text), part;
+        while (!marked && str_split(&rest, '\0', &part)) {
+            marked = str_eq(part, assignment);
+        }
+    }
+    buf_done(&text);
+    return marked;
+}
+
+typedef ARRAY(struct process) process_list;
+
+static process_list processes(struct arena *arena)
+{
+    process_list list = {0};
+    DIR *dir = opendir("/proc");
+    for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) {
+        int64_t pid;
+        if (num_parse_i64(str_from_c(e->d_name), &pid) && pid > 1) {
+            struct process *p = ARRAY_PUSH(arena, &list);
+            p->pid = (pid_t)pid;
+            p->parent = process_parent((pid_t)pid);
+        }
+    }
+    if (dir != NULL) {
+        (void)closedir(dir);
+    }
+    return list;
+}
+
+/* Marks all below root; repeated, because a child may be listed before its parent. */
+static void find_below(process_list *list, pid_t root)
+{
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t i = 0; i < list->count; i++) {
+            struct process *p = &list->items[i];
+            bool below = p->parent == root;
+            for (uint32_t j = 0; j < list->count && !below; j++) {
+                below = list->items[j].found && list->items[j].pid == p->parent;
+            }
+            more |= below && !p->found;
+            p->found |= below;
+        }
+    }
+}
+
+static int pidfd(pid_t pid)
+{
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+static void pidfd_kill(int fd)
+{
+    (void)syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
+}
+
+int tree_kill(pid_t root)
+{
+    struct arena arena;
+    arena_init(&arena, 0);
+    process_list list = processes(&arena);
+    find_below(&list, root);
+    int count = 0;
+    for (uint32_t i = 0; i < list.count; i++) {
+        struct process *p = &list.items[i];
+        CLEANUP(file_close) int fd = p->found ? pidfd(p->pid) : -1;
+        // A parent that died meanwhile leaves its children to root: still below it.
+        pid_t parent = fd >= 0 ? process_parent(p->pid) : -1;
+        if (parent > 0 && (parent == p->parent || parent == root)) {
+            pidfd_kill(fd);
+            count++;
+        }
+    }
+    arena_done(&arena);
+    return count;
+}
+
+int tree_kill_marked(struct str assignment)
+{
+    struct arena arena;
+    arena_init(&arena, 0);
+    process_list list = processes(&arena);
+    int count = 0;
+    for (uint32_t i = 0; i < list.count; i++) {
+        pid_t pid = list.items[i].pid;
+        if (pid == getpid() || !process_is_marked(pid, assignment)) {
+            continue;
+        }
+        CLEANUP(file_close) int fd = pidfd(pid);
+        if (fd >= 0 && process_is_marked(pid, assignment)) {
+            pidfd_kill(fd);
+            count++;
+        }
+    }
+    arena_done(&arena);
+    return count;
+}
