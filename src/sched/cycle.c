@@ -154,6 +154,8 @@ void sched_cycle(struct arena *arena, const struct snapshot *snap, uint32_t acti
     struct arena scratch;
     arena_init(&scratch, 0);
     *out = (struct decisions){0};
+    out->holds.cap = 64; /* so that there is an address even when nothing is held */
+    out->holds.items = ARENA_ARRAY(arena, struct snap_hold, out->holds.cap);
     out->workloads = ARENA_ARRAY(arena, struct decision_workload, snap->workloads.count);
     out->queues = ARENA_ARRAY(arena, struct decision_queue, snap->queues.count);
     struct sched s;

@@ -327,7 +327,8 @@ void fairshare_requests(const struct snapshot *snap, struct amounts *requests)
             requests[q].v[r] = num_sat_add_i64(requests[q].v[r], a.v[r]);
         }
     }
-    for (uint32_t q = snap->queues.count; q-- > 0;) {
+    for (uint32_t q = snap->queues.count; q > 0;) {
+        q--;
         uint32_t parent = snap->queues.items[q].parent.ix;
         for (int r = 0; parent != IX_NONE && r < RES_COUNT; r++) {
             requests[parent].v[r] = num_sat_add_i64(requests[parent].v[r], requests[q].v[r]);

@@ -19,7 +19,8 @@ static uint32_t members_needed(const struct snap_group *g)
 static void refresh(struct sched *s, uint32_t workload)
 {
     const struct snap_workload *w = workload_of(s, workload);
-    for (uint32_t i = w->group_first + w->group_count; i-- > w->group_first;) {
+    for (uint32_t i = w->group_first + w->group_count; i > w->group_first;) {
+        i--;
         const struct snap_group *g = group_of(s, i);
         struct group_state *x = &s->groups[i];
         uint32_t satisfied = x->placed;

@@ -239,7 +239,8 @@ void order_ready(struct order *o, int64_t depth_max)
 void order_restart(struct order *o)
 {
     uint32_t queues = o->s->snap->queues.count;
-    for (uint32_t q = queues; q-- > 0;) {
+    for (uint32_t q = queues; q > 0;) {
+        q--;
         struct order_leaf *leaf = &o->leaves[q];
         leaf->next = leaf->back.count = 0;
         o->taken[q] = (struct amounts){{0}};

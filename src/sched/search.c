@@ -77,7 +77,8 @@ static struct surplus *surpluses(const struct search *x, uint32_t workload)
 {
     const struct snap_workload *w = workload_of(x->s, workload);
     struct surplus *all = ARENA_ARRAY(x->s->scratch, struct surplus, w->group_count);
-    for (uint32_t i = w->group_count; i-- > 0;) {
+    for (uint32_t i = w->group_count; i > 0;) {
+        i--;
         const struct snap_group *g = group_of(x->s, w->group_first + i);
         struct surplus *u = &all[i];
         u->members = g->is_pod_set ? left_in(x, w->group_first + i) : 0;
@@ -184,7 +185,8 @@ static bool add_unit(struct search *x, uint32_t workload, bool spare_core)
     struct victim_unit *unit = ARRAY_PUSH(x->s->arena, &x->units);
     *unit = (struct victim_unit){workload, x->unit_tasks.count, 0, core};
     const struct snap_workload *w = workload_of(x->s, workload);
-    for (uint32_t t = w->task_first + w->task_count; t-- > w->task_first;) {
+    for (uint32_t t = w->task_first + w->task_count; t > w->task_first;) {
+        t--;
         uint32_t g = task_of(x->s, t)->group.ix;
         if (!evictable(x, t) || !group_is_below(x->s, g, group)) {
             continue;
@@ -438,7 +440,8 @@ static bool unit_is_on(const struct search *x, const struct victim_unit *unit, u
 static void choose_marked(struct search *x)
 {
     x->chosen.count = 0;
-    for (uint32_t i = x->units.count; i-- > 0;) {
+    for (uint32_t i = x->units.count; i > 0;) {
+        i--;
         const struct victim_unit *unit = &x->units.items[i];
         for (uint32_t e = 0; x->marked[i] && unit->core && e < i; e++) {
             if (x->units.items[e].workload == unit->workload) {
@@ -702,7 +705,8 @@ static void leave_out(struct search *x, uint32_t at)
 static void thin_out(struct search *x, struct mark before, int fate)
 {
     uint32_t all = x->tasks.count;
-    for (uint32_t at = x->chosen.count; at-- > 0 && !exhausted(x);) {
+    for (uint32_t at = x->chosen.count; at > 0 && !exhausted(x);) {
+        at--;
         if (x->chosen.count < 2 || at >= x->chosen.count || later_core(x, at) ||
             unit_fate(x, &x->units.items[x->chosen.items[at]]) != fate) {
             continue;

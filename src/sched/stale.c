@@ -16,7 +16,8 @@ static uint32_t lacking_group(const struct sched *s, uint32_t workload, bool *fi
     *finished = false;
     struct arena_mark mark = arena_mark(s->scratch);
     bool *met = ARENA_ARRAY(s->scratch, bool, w->group_count);
-    for (uint32_t i = w->group_count; i-- > 0;) {
+    for (uint32_t i = w->group_count; i > 0;) {
+        i--;
         const struct snap_group *g = group_of(s, w->group_first + i);
         const struct group_state *x = &s->groups[w->group_first + i];
         uint32_t have = g->is_pod_set ? x->present : 0;

@@ -216,7 +216,8 @@ bool trial_stay(struct sched *s, uint32_t task)
     w->place = w->old;
     w->old = (struct place){IX_NONE, 0, 0};
     // What it cost before: the log has it.
-    for (uint32_t i = s->ops.count; i-- > 0;) {
+    for (uint32_t i = s->ops.count; i > 0;) {
+        i--;
         const struct op *op = &s->ops.items[i];
         if (op->kind == OP_EVICT && op->task == task) {
             w->cost = op->before.cost;
