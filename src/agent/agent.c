@@ -881,8 +881,10 @@ static void node_make(struct agent *a, const struct agent_config *config)
     uint32_t count;
     const struct device *list = devices_list(a->devices, &count);
     n->name = arena_str(&a->arena, config->node_name);
-    n->cpu_milli = host_cpu_milli();
-    n->memory_bytes = host_memory_bytes();
+    struct host host;
+    host_find(&host);
+    n->cpu_milli = host.cpu_milli;
+    n->memory_bytes = host.memory_bytes;
     n->pods_max = PODS_MAX;
     n->ready = true;
     // The list itself, whose health changes in place.

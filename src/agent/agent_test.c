@@ -25,6 +25,7 @@
 #include "agent/frame.h"
 #include "agent/launch.h"
 #include "agent/supervise.h"
+#include "base/num.h"
 #include "base/test.h"
 #include "io/clock.h"
 #include "io/file.h"
@@ -725,7 +726,7 @@ TEST(log_is_kept)
 struct talk {
     int fd;
     struct buf raw, out, err;
-    int code; /* -1: not told */
+    int64_t code; /* -1: not told */
 };
 
 static void talk_start(struct talk *t, const struct request *r, const char *const *argv, bool terminal)
@@ -776,7 +777,9 @@ static void talk_read(struct talk *t, const char *mark)
                 buf_str(&t->err, body);
             } else {
                 REQUIRE(kind == FRAME_CONTROL);
-                (void)sscanf(arena_cstr(&w.arena, body), "{\"exit\":%d}", &t->code);
+                uint32_t head = (uint32_t)strlen("{\"exit\":");
+                REQUIRE(str_starts(body, STR("{\"exit\":")) &&
+                        num_parse_i64(str_sub(body, head, body.len - head - 1), &t->code));
             }
         }
         memmove(t->raw.ptr, t->raw.ptr + used, t->raw.len - used);

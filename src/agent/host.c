@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// hwloc knows what weir may use where a cpuset narrows it. The locality of a device is read from the
+// kernel's own file, as hwloc does too: hwloc's plugin for that leaks and takes tens of milliseconds.
 #include "agent/host.h"
 
 #include <fcntl.h>
@@ -15,56 +17,45 @@
 #include "io/file.h"
 
 #ifdef WEIR_HWLOC
-/* Loads the topology, with PCI devices when asked; NULL when hwloc cannot. */
-static hwloc_topology_t topology_load(int with_devices)
+static void host_from_hwloc(struct host *out)
 {
     hwloc_topology_t t;
     if (hwloc_topology_init(&t) != 0) {
-        return NULL;
+        return;
     }
-    if (with_devices) {
-        (void)hwloc_topology_set_io_types_filter(t, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+    if (hwloc_topology_load(t) == 0) {
+        out->cpu_milli = (int64_t)hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_PU) * 1000;
+        out->memory_bytes = (int64_t)hwloc_get_root_obj(t)->total_memory;
     }
-    if (hwloc_topology_load(t) != 0) {
-        hwloc_topology_destroy(t);
-        return NULL;
-    }
-    return t;
+    hwloc_topology_destroy(t);
 }
 #endif
 
-int64_t host_cpu_milli(void)
+void host_find(struct host *out)
 {
-    int64_t count = 0;
+    *out = (struct host){0};
 #ifdef WEIR_HWLOC
-    hwloc_topology_t t = topology_load(0);
-    if (t != NULL) {
-        count = hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_PU);
-        hwloc_topology_destroy(t);
-    }
+    host_from_hwloc(out);
 #endif
-    if (count <= 0) {
-        count = sysconf(_SC_NPROCESSORS_ONLN);
+    if (out->cpu_milli <= 0) {
+        out->cpu_milli = num_max_i64(sysconf(_SC_NPROCESSORS_ONLN), 1) * 1000;
     }
-    return (count > 0 ? count : 1) * 1000;
+    if (out->memory_bytes <= 0) {
+        out->memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE);
+    }
 }
 
-int64_t host_memory_bytes(void)
+int64_t host_numa_of_pci(const char *bus_id)
 {
-    return (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE);
-}
-
-/* /sys/bus/pci/devices/0000:3b:00.0/numa_node, without hwloc or where it does not know. */
-static int64_t numa_from_sysfs(const char *bus_id)
-{
-    char name[32], path[96];
+    enum { NAME_LEN = 12 }; // 0000:3b:00.0: the kernel writes four digits of the domain
+    char name[NAME_LEN + 1], path[96];
     size_t len = strlen(bus_id);
-    if (len < 12 || len >= sizeof(name)) {
+    if (len < NAME_LEN) {
         return HOST_NUMA_UNKNOWN;
     }
-    const char *from = bus_id + (len - 12); // four digits of the domain are enough for the kernel
-    for (size_t i = 0; i <= 12; i++) {
-        name[i] = from[i] >= 'A' && from[i] <= 'F' ? (char)(from[i] - 'A' + 'a') : from[i];
+    for (size_t i = 0; i <= NAME_LEN; i++) {
+        char c = bus_id[len - NAME_LEN + i];
+        name[i] = c >= 'A' && c <= 'F' ? (char)(c - 'A' + 'a') : c;
     }
     (void)snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/numa_node", name);
     struct buf text;
@@ -76,25 +67,4 @@ static int64_t numa_from_sysfs(const char *bus_id)
     }
     buf_done(&text);
     return node;
-}
-
-int64_t host_numa_of_pci(const char *bus_id)
-{
-#ifdef WEIR_HWLOC
-    hwloc_topology_t t = topology_load(1);
-    if (t != NULL) {
-        hwloc_obj_t pci = hwloc_get_pcidev_by_busidstring(t, bus_id);
-        hwloc_obj_t near = pci != NULL ? hwloc_get_non_io_ancestor_obj(t, pci) : NULL;
-        int64_t node = HOST_NUMA_UNKNOWN;
-        // Near all nodes is near none.
-        if (near != NULL && near->nodeset != NULL && hwloc_bitmap_weight(near->nodeset) == 1) {
-            node = hwloc_bitmap_first(near->nodeset);
-        }
-        hwloc_topology_destroy(t);
-        if (node != HOST_NUMA_UNKNOWN) {
-            return node;
-        }
-    }
-#endif
-    return numa_from_sysfs(bus_id);
 }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // host: processors, memory and locality of this machine, by hwloc where it is built in, else by
-// what the kernel shows in files.
+// what the kernel says.
 #pragma once
 
 #include <stdint.h>
 
 #define HOST_NUMA_UNKNOWN INT64_C(-1)
 
-int64_t host_cpu_milli(void);    /* processors weir may use, in millicores */
-int64_t host_memory_bytes(void); /* physical memory */
+struct host {
+    int64_t cpu_milli;    /* processors weir may use, in millicores */
+    int64_t memory_bytes; /* physical memory */
+};
+void host_find(struct host *out);
 /* host_numa_of_pci: NUMA node of the device at "00000000:3B:00.0"; HOST_NUMA_UNKNOWN if not known. */
 int64_t host_numa_of_pci(const char *bus_id);
