@@ -12,7 +12,7 @@
 #include "base/check.h"
 #include "cli/view.h"
 
-enum { FLEX_WIDTH_MIN = 12 };
+enum { FLEX_WIDTH_MIN = 12, BRANCH_WIDTH = 2 };
 
 const char *tint_begin(enum tint tint, bool colour)
 {
@@ -119,15 +119,27 @@ void table_tint(struct table *t, uint32_t row, uint32_t column, enum tint tint)
     t->rows[row].cells[column].tint = tint;
 }
 
+// Columns that the lines of the tree take in front of a row.
+static uint32_t branch_width(const struct table *t, uint32_t row)
+{
+    uint32_t width = 0;
+    while (t->rows[row].parent != ROW_NONE) {
+        row = t->rows[row].parent;
+        width += BRANCH_WIDTH;
+    }
+    return width;
+}
+
 // Columns that are left for the flexible one, or 0 when it need not give way.
 static uint32_t flex_width(const struct table *t, uint32_t width)
 {
     uint32_t sum = t->indent, flex = 0;
     for (uint32_t k = 0; k < t->shown_count; k++) {
         const struct column *c = &t->columns[t->shown[k]];
-        uint32_t widest = t->headings ? view_width(str_from_c(c->title)) : 0;
+        uint32_t widest = view_width(str_from_c(c->title)); // also where it is not shown
         for (uint32_t i = 0; i < t->count; i++) {
             uint32_t w = view_width(t->rows[i].cells[t->shown[k]].text);
+            w += (c->flags & COLUMN_TREE) != 0 ? branch_width(t, i) : 0;
             widest = w > widest ? w : widest;
         }
         if ((c->flags & COLUMN_FLEX) != 0) {
