@@ -10,29 +10,19 @@ enum { NAME_MAX = 24, NOTE_WIDTH = 40, BAR_MIN = 16, BAR_MAX = 64 };
 #define BORROWED    "▒"
 #define UNUSED_MARK "·"
 
-static const struct doc *row_of(const struct doc *project, struct str pool)
+static bool is_shown(const struct doc *queue)
 {
-    const struct doc *rows = doc_get(project, STR("pools"));
-    for (const struct doc *r = rows != NULL ? rows->child : NULL; r != NULL; r = r->next) {
-        if (str_eq(view_raw(r, "pool"), pool)) {
-            return r;
-        }
-    }
-    return NULL;
+    return str_eq(view_raw(queue, "kind"), STR("project")) &&
+           (view_millionths(queue, "guaranteed_gpus", 0) > 0 ||
+            view_millionths(queue, "held_gpus", 0) > 0);
 }
 
-static bool is_shown(const struct doc *row)
-{
-    return row != NULL && (view_millionths(row, "guaranteed_gpus", 0) > 0 ||
-                           view_millionths(row, "held_gpus", 0) > 0);
-}
-
-static uint32_t name_width(const struct doc *projects, struct str pool)
+static uint32_t name_width(const struct doc *queues)
 {
     uint32_t widest = view_width(STR("free"));
-    for (const struct doc *p = projects->child; p != NULL; p = p->next) {
-        uint32_t w = view_width(view_text(p, "name"));
-        if (is_shown(row_of(p, pool)) && w > widest) {
+    for (const struct doc *q = queues; q != NULL; q = q->next) {
+        uint32_t w = view_width(view_text(q, "name"));
+        if (is_shown(q) && w > widest) {
             widest = w;
         }
     }
@@ -66,16 +56,17 @@ static void draw_project(struct arena *arena, const struct doc *row, int64_t who
     buf_char(out, '\n');
 }
 
-void picture_pool(struct arena *arena, const struct doc *pool, const struct doc *projects,
-                  uint32_t width, bool colour, struct buf *out)
+void picture_pool(struct arena *arena, const struct doc *pool, uint32_t width, bool colour,
+                  struct buf *out)
 {
-    struct str name = view_raw(pool, "name");
+    const struct doc *list = doc_get(pool, STR("queues"));
+    const struct doc *queues = list != NULL ? list->child : NULL;
     int64_t whole = view_millionths(pool, "gpus", 0);
     if (whole <= 0) {
         buf_str(out, STR("  The pool has no GPUs.\n"));
         return;
     }
-    uint32_t names = name_width(projects, name);
+    uint32_t names = name_width(queues);
     uint32_t around = 2 + names + 3 + NOTE_WIDTH;
     uint32_t bar = width > around + BAR_MIN ? width - around : BAR_MIN;
     bar = bar > BAR_MAX ? BAR_MAX : bar;
@@ -83,12 +74,18 @@ void picture_pool(struct arena *arena, const struct doc *pool, const struct doc 
     if (gpus > 0 && gpus <= bar / 2) {
         bar -= bar % (uint32_t)gpus; // whole devices then end at whole cells
     }
-    for (const struct doc *p = projects->child; p != NULL; p = p->next) {
-        const struct doc *row = row_of(p, name);
-        if (is_shown(row)) {
-            begin_line(arena, view_text(p, "name"), names, out);
-            draw_project(arena, row, whole, bar, colour, out);
+    struct str department = STR("");
+    for (const struct doc *q = queues; q != NULL; q = q->next) {
+        if (!is_shown(q)) {
+            continue;
         }
+        if (!str_eq(view_raw(q, "parent"), department)) {
+            department = view_raw(q, "parent");
+            buf_printf(out, "  %s" STR_FMT "%s\n", tint_begin(TINT_DIM, colour),
+                       STR_ARG(view_harmless(arena, department)), tint_end(colour));
+        }
+        begin_line(arena, view_text(q, "name"), names, out);
+        draw_project(arena, q, whole, bar, colour, out);
     }
     int64_t held = view_millionths(pool, "gpus_held", 0);
     const struct view_bar_part rest[] = {

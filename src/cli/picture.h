@@ -6,7 +6,8 @@
 #include "base/buf.h"
 #include "base/doc.h"
 
-/* picture_pool draws one bar a project for the pool (an item of /nodepools), with what is free at the
- * end; projects are items of /projects. Projects with neither guarantee nor holdings are left out. */
-void picture_pool(struct arena *arena, const struct doc *pool, const struct doc *projects,
-                  uint32_t width, bool colour, struct buf *out);
+/* picture_pool draws one bar a project for the pool (the answer of /nodepools/NAME), below its
+ * department, with what is free at the end. Projects with neither guarantee nor holdings are left
+ * out. */
+void picture_pool(struct arena *arena, const struct doc *pool, uint32_t width, bool colour,
+                  struct buf *out);

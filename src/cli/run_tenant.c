@@ -356,13 +356,9 @@ int run_nodepool_list(struct cli *cli, const struct args *args)
 
 int run_nodepool_describe(struct cli *cli, const struct args *args)
 {
-    struct answer answer, projects;
+    struct answer answer;
     int failed = get_one(cli, "nodepools", args->words[0], &answer);
     if (failed || listing_form(cli, args, answer.body, &failed)) {
-        return failed;
-    }
-    failed = listing_get(cli, STR("/projects"), &projects);
-    if (failed) {
         return failed;
     }
     const struct doc *d = answer.body;
@@ -388,7 +384,7 @@ int run_nodepool_describe(struct cli *cli, const struct args *args)
     listing_title(cli, "Who holds what");
     struct buf picture;
     buf_init(&picture, 4 << 20);
-    picture_pool(&cli->arena, d, listing_items(projects.body), cli->width, cli->colour, &picture);
+    picture_pool(&cli->arena, d, cli->width, cli->colour, &picture);
     cli_write(buf_view(&picture));
     buf_done(&picture);
     return 0;

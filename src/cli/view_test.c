@@ -149,20 +149,21 @@ TEST(picture_of_a_pool)
     struct buf b;
     buf_init(&b, TEXT_MAX);
     setlocale(LC_CTYPE, "C.UTF-8");
-    const struct doc *pool = doc_of(&arena,
-                                    "{\"name\":\"validation\",\"gpus\":4,\"gpus_held\":3.5}");
-    const struct doc *projects = doc_of(
-        &arena, "[{\"name\":\"team-a\",\"pools\":[{\"pool\":\"validation\",\"guaranteed_gpus\":2,"
-                "\"held_gpus\":3,\"over_quota_gpus\":1}]},"
-                "{\"name\":\"team-b\",\"pools\":[{\"pool\":\"validation\",\"guaranteed_gpus\":2,"
-                "\"held_gpus\":0.5,\"over_quota_gpus\":0}]},"
-                "{\"name\":\"idle\",\"pools\":[{\"pool\":\"validation\",\"guaranteed_gpus\":0,"
-                "\"held_gpus\":0,\"over_quota_gpus\":0}]},"
-                "{\"name\":\"elsewhere\",\"pools\":[{\"pool\":\"other\",\"guaranteed_gpus\":8,"
-                "\"held_gpus\":8,\"over_quota_gpus\":0}]}]");
-    picture_pool(&arena, pool, projects, 68, false, &b);
+    const struct doc *pool = doc_of(
+        &arena,
+        "{\"name\":\"validation\",\"gpus\":4,\"gpus_held\":3.5,\"queues\":["
+        "{\"kind\":\"department\",\"name\":\"platform\",\"parent\":\"\",\"guaranteed_gpus\":4,"
+        "\"held_gpus\":3.5,\"over_quota_gpus\":0},"
+        "{\"kind\":\"project\",\"name\":\"team-a\",\"parent\":\"platform\","
+        "\"guaranteed_gpus\":2,\"held_gpus\":3,\"over_quota_gpus\":1},"
+        "{\"kind\":\"project\",\"name\":\"team-b\",\"parent\":\"platform\","
+        "\"guaranteed_gpus\":2,\"held_gpus\":0.5,\"over_quota_gpus\":0},"
+        "{\"kind\":\"project\",\"name\":\"idle\",\"parent\":\"platform\",\"guaranteed_gpus\":0,"
+        "\"held_gpus\":0,\"over_quota_gpus\":0}]}");
+    picture_pool(&arena, pool, 68, false, &b);
     EXPECT_STR(buf_view(&b),
-               STR("  team-a ▕████████▒▒▒▒    ▏ 2 of 2 guaranteed, 1 borrowed\n"
+               STR("  platform\n"
+                   "  team-a ▕████████▒▒▒▒    ▏ 2 of 2 guaranteed, 1 borrowed\n"
                    "  team-b ▕██······        ▏ 0.5 of 2 guaranteed\n"
                    "  free   ▕░░              ▏ 0.5 of 4\n\n"
                    "  █ held of the guarantee   ▒ borrowed   · guaranteed, not in use   ░ free\n"));
