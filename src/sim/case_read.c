@@ -143,6 +143,9 @@ static bool decimal_of(struct str text, int64_t *digits, int64_t *scale)
     for (; places > 0 && mantissa.ptr[mantissa.len - 1] == '0'; places--) {
         mantissa.len--;
     }
+    if (dot < mantissa.len && places == 0) {
+        mantissa.len = dot; /* 2.0 is 2 */
+    }
     *scale = (int64_t)places - exponent;
     return exponent > -40 && exponent < 40 && places <= 18 &&
            num_parse_decimal(mantissa, places, digits);

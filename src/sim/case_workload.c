@@ -302,8 +302,6 @@ static void read_pod(struct parsing *p, const struct at *at, const struct doc *d
         } else if (pod.node != IX_NONE) {
             *ARRAY_PUSH(p->arena, &p->held) = (struct case_held){w->pods.count, m[POD_DEVICES], d};
         }
-    } else {
-        pod.node = IX_NONE; /* where it was before */
     }
     name_taken(p, at, m[POD_NAME], &p->pods, pod.name, w->pods.count);
     *ARRAY_PUSH(p->arena, &w->pods) = pod;

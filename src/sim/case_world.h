@@ -97,7 +97,7 @@ struct case_pod {
     uint32_t workload, group, shape;
     int64_t order; /* within the gang, the higher first */
     enum case_pod_state state;
-    uint32_t node;                   /* where it holds or will hold its place */
+    uint32_t node;                   /* of its place; else where it was last, or none */
     uint32_t hold_first, hold_count; /* run in holds[] */
 };
 struct case_claim {
