@@ -90,33 +90,51 @@ void claims_keep(struct sched *s)
     }
 }
 
-// Whether the pod's own devices, or others of its node, are free now.
-static bool take(struct sched *s, uint32_t task)
+// The workload's pods are placed anew on the nodes of their claims, as allocate would. False when
+// some of them still have to wait and no more of them start than before.
+static bool take(struct sched *s, uint32_t workload, const struct task_list *tasks)
 {
-    struct work *w = &s->tasks[task];
-    struct mark mark = trial_mark(s);
-    struct work before = *w;
-    trial_unplace(s, task);
-    if (fit_node(s, task, before.place.node) == FIT_NOW &&
-        fit_devices(s, task, before.place.node, s->hold_buffer)) {
-        trial_place(s, task, before.place.node, s->hold_buffer, before.place.hold_count, false);
-        return true;
+    uint64_t *nodes = ARENA_ARRAY(s->scratch, uint64_t, s->node_words + 1);
+    for (uint32_t i = 0; i < tasks->count; i++) {
+        uint32_t node = s->tasks[tasks->items[i]].place.node;
+        nodes[node / 64] |= UINT64_C(1) << (node % 64);
     }
-    trial_rollback(s, mark);
+    for (uint32_t i = 0; i < tasks->count; i++) {
+        trial_unplace(s, tasks->items[i]);
+    }
+    uint32_t first_op = s->ops.count;
+    if (!gang_place(s, workload, tasks, false, nodes, NULL)) {
+        return false;
+    }
+    allocate_hold_back(s, workload, first_op);
+    for (uint32_t i = 0; i < tasks->count; i++) {
+        if (s->tasks[tasks->items[i]].state == WORK_ALLOCATED) {
+            return true;
+        }
+    }
     return false;
 }
 
 void claims_take(struct sched *s)
 {
-    for (uint32_t i = 0, count = s->placed.count; i < count;) {
-        uint32_t workload = task_of(s, s->placed.items[i])->workload.ix;
-        for (; i < count && task_of(s, s->placed.items[i])->workload.ix == workload; i++) {
-            if (s->tasks[s->placed.items[i]].state == WORK_PIPELINED) {
-                (void)take(s, s->placed.items[i]);
+    if (s->placed.count == 0) {
+        return;
+    }
+    for (uint32_t w = 0; w < s->snap->workloads.count; w++) {
+        const struct snap_workload *x = workload_of(s, w);
+        struct arena_mark mark = arena_mark(s->scratch);
+        struct task_list tasks = {ARENA_ARRAY(s->scratch, uint32_t, x->task_count), 0, 0};
+        for (uint32_t t = x->task_first; t < x->task_first + x->task_count; t++) {
+            if (s->tasks[t].state == WORK_PIPELINED && s->tasks[t].claimed) {
+                tasks.items[tasks.count++] = t;
             }
         }
-        allocate_hold_back(s, workload, 0);
+        struct mark before = trial_mark(s);
+        if (tasks.count > 0 && !take(s, w, &tasks)) {
+            trial_rollback(s, before);
+        }
         allocate_settle(s);
+        arena_rewind(s->scratch, mark);
     }
 }
 

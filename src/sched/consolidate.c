@@ -42,10 +42,16 @@ static bool victim_queue(struct search *x, uint32_t queue)
     return queue == own || quota_within_fair_share(x->s, own, &x->request);
 }
 
+// What has not started yet is not moved about.
 static bool victim(struct search *x, uint32_t workload)
 {
-    (void)x;
-    (void)workload;
+    const struct snap_workload *w = workload_of(x->s, workload);
+    for (uint32_t t = w->task_first; t < w->task_first + w->task_count; t++) {
+        enum work_state state = x->s->tasks[t].state;
+        if (state == WORK_PIPELINED || state == WORK_ALLOCATED) {
+            return false;
+        }
+    }
     return true;
 }
 

@@ -114,6 +114,15 @@ static void emit_binds(struct sched *s)
     }
 }
 
+// A pod that was to be moved may have lost its new place to another claimant since.
+static void settle_evicts(struct sched *s)
+{
+    for (uint32_t i = 0; i < s->out->evicts.count; i++) {
+        struct decision_evict *e = &s->out->evicts.items[i];
+        e->moved = s->tasks[e->task.ix].state == WORK_PIPELINED;
+    }
+}
+
 // The first pods of a workload, and none of them waits for a release: it starts now.
 static void note_started(struct sched *s)
 {
@@ -170,6 +179,7 @@ void sched_cycle(struct arena *arena, const struct snapshot *snap, uint32_t acti
     }
     run_actions(&s, actions_mask);
     explain_all(&s);
+    settle_evicts(&s);
     emit_binds(&s);
     claims_emit(&s);
     note_started(&s);

@@ -225,7 +225,7 @@ static void final_reason(struct sched *s, uint32_t workload)
             explain_set(s, workload, &r);
         }
     } else if (w->reason.code == REASON_NO_NODE_FITS && gang_is_satisfied(s, workload) &&
-               gang_stage(s, workload) >= GANG_AT_MINIMUM && (w->started || w->was_bound)) {
+               gang_stage(s, workload, NULL) >= GANG_AT_MINIMUM && (w->started || w->was_bound)) {
         w->reason.code = REASON_PARTLY_PLACED;
     }
 }

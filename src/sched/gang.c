@@ -15,16 +15,17 @@ static uint32_t members_needed(const struct snap_group *g)
     return !g->is_pod_set && g->min == GROUP_MIN_ALL ? g->child_count : g->min;
 }
 
-// Fills in satisfied, ready and satisfied_members of all groups of the workload.
-static void refresh(struct sched *s, uint32_t workload)
+// Fills in satisfied, ready and satisfied_members of all groups of the workload, as if of each pod
+// set taken[group] pods (NULL: none) were not there any more.
+static void refresh_without(struct sched *s, uint32_t workload, const uint32_t *taken)
 {
     const struct snap_workload *w = workload_of(s, workload);
     for (uint32_t i = w->group_first + w->group_count; i > w->group_first;) {
         i--;
         const struct snap_group *g = group_of(s, i);
         struct group_state *x = &s->groups[i];
-        uint32_t satisfied = x->placed;
-        uint32_t ready = x->placed + x->pending;
+        uint32_t satisfied = x->placed - (taken ? taken[i] : 0);
+        uint32_t ready = satisfied + x->pending;
         if (!g->is_pod_set) {
             satisfied = ready = 0;
             for (uint32_t c = g->child_first; c < g->child_first + g->child_count; c++) {
@@ -36,6 +37,11 @@ static void refresh(struct sched *s, uint32_t workload)
         x->satisfied = satisfied >= members_needed(g);
         x->ready = ready >= members_needed(g);
     }
+}
+
+static void refresh(struct sched *s, uint32_t workload)
+{
+    refresh_without(s, workload, NULL);
 }
 
 bool gang_is_satisfied(struct sched *s, uint32_t workload)
@@ -70,10 +76,10 @@ uint32_t gang_evicted(const struct sched *s, uint32_t workload)
     return count;
 }
 
-enum gang_stage gang_stage(struct sched *s, uint32_t workload)
+enum gang_stage gang_stage(struct sched *s, uint32_t workload, const uint32_t *taken)
 {
     const struct snap_workload *w = workload_of(s, workload);
-    refresh(s, workload);
+    refresh_without(s, workload, taken);
     uint32_t placed = 0;
     bool above = false;
     for (uint32_t i = w->group_first; i < w->group_first + w->group_count; i++) {

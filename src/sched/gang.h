@@ -12,7 +12,8 @@ enum gang_stage {
     GANG_AT_MINIMUM,
     GANG_ABOVE,
 };
-enum gang_stage gang_stage(struct sched *s, uint32_t workload);
+/* gang_stage as if of each pod set taken[group] pods (NULL: none) were gone already. */
+enum gang_stage gang_stage(struct sched *s, uint32_t workload, const uint32_t *taken);
 
 /* Every group has the members it needs placed, existing (pending or placed). */
 bool gang_is_satisfied(struct sched *s, uint32_t workload);

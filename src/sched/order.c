@@ -15,27 +15,31 @@
 #include "sched/gang.h"
 #include "sched/quota.h"
 
-static bool is_before(uint32_t a, uint32_t b, void *ctx)
-{
-    const struct order *o = ctx;
-    return o->victims ? workload_before(o->s, b, a) : workload_before(o->s, a, b);
-}
-
-bool workload_before(struct sched *s, uint32_t a, uint32_t b)
+static bool comes_before(struct sched *s, uint32_t a, uint32_t b, const uint32_t *taken)
 {
     const struct snap_workload *x = workload_of(s, a);
     const struct snap_workload *y = workload_of(s, b);
     if (x->priority != y->priority) {
         return x->priority > y->priority;
     }
-    enum gang_stage stage_x = gang_stage(s, a);
-    enum gang_stage stage_y = gang_stage(s, b);
+    enum gang_stage stage_x = gang_stage(s, a, taken);
+    enum gang_stage stage_y = gang_stage(s, b, taken);
     if (stage_x != stage_y) {
         return stage_x < stage_y;
     }
     return a < b;
 }
 
+static bool is_before(uint32_t a, uint32_t b, void *ctx)
+{
+    const struct order *o = ctx;
+    return o->victims ? comes_before(o->s, b, a, o->group_taken) : comes_before(o->s, a, b, NULL);
+}
+
+bool workload_before(struct sched *s, uint32_t a, uint32_t b)
+{
+    return comes_before(s, a, b, NULL);
+}
 // Steps over workloads that are no victims for this claimant.
 static void skip(struct order *o, struct order_leaf *leaf)
 {

@@ -22,6 +22,7 @@ struct order {
     struct order_leaf *leaves; /* [queues] */
     uint32_t *best;          /* [queues + 1] best leaf below; IX_NONE: none; last: the top */
     struct amounts *taken;   /* [queues] victims: what those popped so far give up; by whoever pops */
+    const uint32_t *group_taken; /* victims: [groups] pods that are as good as gone; or NULL */
     /* What a workload asks for, or as a victim gives up. */
     struct amounts (*weigh)(struct sched *s, uint32_t workload);
     /* Victims: whether the workload, any workload of the queue, is one for this claimant. */

@@ -28,9 +28,25 @@ static bool victim_queue(struct search *x, uint32_t queue)
     return queue == queue_of(x->s, x->claimant);
 }
 
-static bool victim(struct search *x, uint32_t workload)
+static bool is_lower(const struct search *x, uint32_t workload)
 {
     return workload_of(x->s, workload)->priority < workload_of(x->s, x->claimant)->priority;
+}
+
+// Work of equal priority gives up what it runs above its minimum for the minimum of another (R5).
+static bool victim(struct search *x, uint32_t workload)
+{
+    if (is_lower(x, workload)) {
+        return true;
+    }
+    return workload_of(x->s, workload)->priority == workload_of(x->s, x->claimant)->priority &&
+           !gang_is_satisfied(x->s, x->claimant) &&
+           gang_stage(x->s, workload, NULL) == GANG_ABOVE;
+}
+
+static bool surplus_only(struct search *x, uint32_t workload)
+{
+    return !is_lower(x, workload);
 }
 
 static int64_t protected_until(struct search *x, uint32_t workload)
@@ -57,6 +73,7 @@ const struct search_rules preempt_rules = {
     .may_search = may_search,
     .victim_queue = victim_queue,
     .victim = victim,
+    .surplus_only = surplus_only,
     .protected_until = protected_until,
     .acceptable = acceptable,
     .victims_max = -1,

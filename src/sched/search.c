@@ -44,21 +44,25 @@ static bool is_elastic(const struct sched *s, uint32_t workload)
     return false;
 }
 
-struct amounts search_lost(const struct search *x, uint32_t task)
+static const struct work *before_eviction(const struct search *x, uint32_t task)
 {
     const struct sched *s = x->s;
     for (uint32_t i = 0; i < s->ops.count; i++) {
         if (s->ops.items[i].kind == OP_EVICT && s->ops.items[i].task == task) {
-            return s->ops.items[i].before.cost;
+            return &s->ops.items[i].before;
         }
     }
-    return (struct amounts){{0}};
+    return &s->tasks[task];
+}
+
+struct amounts search_lost(const struct search *x, uint32_t task)
+{
+    return before_eviction(x, task)->cost;
 }
 
 static bool evictable(const struct search *x, uint32_t task)
 {
-    enum work_state state = x->s->tasks[task].state;
-    return (state == WORK_HELD || state == WORK_ALLOCATED) && !x->taken[task];
+    return state_is_placed(x->s->tasks[task].state) && !x->taken[task];
 }
 
 static uint32_t left_in(const struct search *x, uint32_t group)
@@ -192,6 +196,7 @@ static bool add_unit(struct search *x, uint32_t workload, bool spare_core)
             continue;
         }
         *ARRAY_PUSH(x->s->arena, &x->unit_tasks) = t;
+        *ARRAY_PUSH(x->s->arena, &x->unit_nodes) = x->s->tasks[t].place.node;
         unit->count++;
         x->taken[t] = true;
         x->group_taken[g]++;
@@ -246,7 +251,9 @@ static bool next_unit(struct search *x)
             continue;
         }
         int64_t until_ms = protected_until(x, workload);
-        if (!add_unit(x, workload, until_ms != TIME_NEVER)) {
+        bool spare_core = until_ms != TIME_NEVER ||
+                          (x->rules->surplus_only && x->rules->surplus_only(x, workload));
+        if (!add_unit(x, workload, spare_core)) {
             if (until_ms != TIME_NEVER) {
                 note_protected(x, workload, until_ms);
             }
@@ -276,10 +283,9 @@ static void forget_units(struct search *x)
         uint32_t t = x->unit_tasks.items[i];
         x->taken[t] = false;
         x->group_taken[task_of(x->s, t)->group.ix] = 0;
-        x->gain[x->s->tasks[t].place.node != IX_NONE ? x->s->tasks[t].place.node
-                                                     : x->s->tasks[t].old.node] = 0;
+        x->gain[x->unit_nodes.items[i]] = 0;
     }
-    x->units.count = x->unit_tasks.count = x->recorded.count = x->chosen.count = 0;
+    x->units.count = x->unit_tasks.count = x->unit_nodes.count = x->recorded.count = x->chosen.count = 0;
     x->victim_count = 0;
     x->run++;
 }
@@ -389,7 +395,7 @@ static bool may_be_enough(struct search *x, uint32_t count)
         const struct victim_unit *unit = &x->units.items[x->chosen.items[i]];
         for (uint32_t t = 0; t < unit->count; t++) {
             uint32_t task = x->unit_tasks.items[unit->first + t];
-            uint32_t node = s->tasks[task].place.node;
+            uint32_t node = x->unit_nodes.items[unit->first + t];
             if (x->node_seen[node] != x->epoch) {
                 x->node_seen[node] = x->epoch;
                 x->node_freed[node] = 0;
@@ -429,7 +435,7 @@ static void count_room(struct search *x)
 static bool unit_is_on(const struct search *x, const struct victim_unit *unit, uint32_t node)
 {
     for (uint32_t t = 0; t < unit->count; t++) {
-        if (x->s->tasks[x->unit_tasks.items[unit->first + t]].place.node == node) {
+        if (x->unit_nodes.items[unit->first + t] == node) {
             return true;
         }
     }
@@ -486,7 +492,7 @@ static bool try_by_node(struct search *x, uint32_t count)
         for (uint32_t i = 0; i < x->units.count; i++) {
             const struct victim_unit *unit = &x->units.items[i];
             for (uint32_t t = 0; unit->workload == newest && t < unit->count; t++) {
-                uint32_t n = x->s->tasks[x->unit_tasks.items[unit->first + t]].place.node;
+                uint32_t n = x->unit_nodes.items[unit->first + t];
                 next = n >= node && n < next ? n : next;
             }
         }
@@ -545,7 +551,7 @@ static uint32_t rank_nodes(struct search *x, struct node_room *nodes)
     uint32_t count = 0;
     x->epoch++;
     for (uint32_t i = 0; i < x->unit_tasks.count; i++) {
-        uint32_t n = s->tasks[x->unit_tasks.items[i]].place.node;
+        uint32_t n = x->unit_nodes.items[i];
         if (x->node_seen[n] == x->epoch) {
             continue;
         }
@@ -767,7 +773,8 @@ static void record_evictions(struct search *x)
         for (uint32_t t = 0; t < unit->count; t++) {
             uint32_t task = x->unit_tasks.items[unit->first + t];
             enum work_state state = s->tasks[task].state;
-            if (state != WORK_EVICTED && state != WORK_PIPELINED) {
+            bool told = s->tasks[task].old.node != IX_NONE && before_eviction(x, task)->state == WORK_HELD;
+            if ((state != WORK_EVICTED && state != WORK_PIPELINED) || !told) {
                 continue;
             }
             struct decision_evict *e = ARRAY_PUSH(s->arena, &s->out->evicts);
@@ -872,7 +879,8 @@ static bool memo_key(const struct search *x, uint64_t *key)
         return false;
     }
     uint64_t queue = x->rules->same_queue ? w->queue.ix : 0;
-    *key = queue << 33 | (uint64_t)w->preemptible << 32 |
+    uint64_t grows = gang_is_satisfied(x->s, x->claimant);
+    *key = queue << 34 | grows << 33 | (uint64_t)w->preemptible << 32 |
            task_of(x->s, x->tasks.items[0])->shape.ix;
     return true;
 }
@@ -979,10 +987,7 @@ static struct amounts victim_weight(struct sched *s, uint32_t workload)
     const struct snap_workload *w = workload_of(s, workload);
     struct amounts sum = {{0}};
     for (uint32_t t = w->task_first; t < w->task_first + w->task_count; t++) {
-        enum work_state state = s->tasks[t].state;
-        if (state == WORK_HELD || state == WORK_ALLOCATED) {
-            amounts_add(&sum, &s->tasks[t].cost);
-        }
+        amounts_add(&sum, &s->tasks[t].cost);
     }
     return sum;
 }
@@ -995,6 +1000,7 @@ static void order_victims(struct search *x)
     x->victims.allows = victim_allowed;
     x->victims.allows_queue = victim_queue_allowed;
     x->victims.ctx = x;
+    x->victims.group_taken = x->group_taken;
     for (uint32_t w = 0; w < s->snap->workloads.count; w++) {
         if (workload_of(s, w)->preemptible && s->workloads[w].usable && has_more(x, w)) {
             order_add(&x->victims, w);

@@ -20,6 +20,8 @@ struct search_rules {
     bool (*victim)(struct search *x, uint32_t workload);
     /* Until when the victim's minimum run time protects it; TIME_NEVER: it does not. NULL: never. */
     int64_t (*protected_until)(struct search *x, uint32_t workload);
+    /* Whether only pods above the victim's minimum may be taken. NULL: no. */
+    bool (*surplus_only)(struct search *x, uint32_t workload);
     /* Whether what the trial has done to the victims is acceptable. */
     bool (*acceptable)(struct search *x);
     int64_t victims_max;   /* workloads; -1: any number */
@@ -42,7 +44,7 @@ struct search {
     struct amounts request; /* of those */
     struct amounts *held, *held_non_preemptible; /* [queues] when the search began */
     ARRAY(struct victim_unit) units;
-    ARRAY(uint32_t) unit_tasks;
+    ARRAY(uint32_t) unit_tasks, unit_nodes; /* pods of the units, and where each is */
     ARRAY(uint32_t) chosen;   /* units of the scenario being tried, ascending */
     ARRAY(uint32_t) recorded; /* units an attempt with fewer pods needed */
     bool *marked;             /* [marked_cap] units */

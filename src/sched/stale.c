@@ -42,10 +42,13 @@ static void evict_all(struct sched *s, uint32_t workload, uint32_t group)
 {
     const struct snap_workload *w = workload_of(s, workload);
     for (uint32_t t = w->task_first; t < w->task_first + w->task_count; t++) {
-        if (s->tasks[t].state != WORK_HELD && s->tasks[t].state != WORK_ALLOCATED) {
+        enum work_state state = s->tasks[t].state;
+        if (state_is_placed(state)) {
+            trial_evict(s, t);
+        }
+        if (state != WORK_HELD) {
             continue;
         }
-        trial_evict(s, t);
         struct decision_evict *e = ARRAY_PUSH(s->arena, &s->out->evicts);
         e->task.ix = t;
         e->action = ACTION_EVICT_STALE;

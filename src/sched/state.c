@@ -273,7 +273,6 @@ static void init_tasks(struct sched *s)
         const struct snap_task *t = &snap->tasks.items[i];
         struct work *w = &s->tasks[i];
         w->state = work_state_of(t->state);
-        w->origin = WORK_PENDING;
         w->place = (struct place){IX_NONE, 0, 0};
         w->old = w->place;
         group_add(&s->groups[t->group.ix], w->state, 1);

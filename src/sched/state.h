@@ -31,8 +31,7 @@ struct place {
 /* A pod. A moved pod has two places: the one it leaves (old, still occupied) and its new one. */
 struct work {
     enum work_state state;
-    enum work_state origin;  /* of an evicted or moved one: HELD or ALLOCATED; else PENDING */
-    struct place place, old; /* old.node IX_NONE: not evicted in this cycle */
+    struct place place, old; /* old.node IX_NONE: not told to stop in this cycle */
     struct amounts cost;     /* what its place costs its queue; zero when it has none */
     enum action action;      /* that placed it */
     bool claimed;            /* its place was freed for it */

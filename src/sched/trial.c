@@ -36,20 +36,6 @@ static void apply_evict(struct sched *s, uint32_t task, int sign)
     terms_count(s, task, place->node, -sign);
 }
 
-void trial_evict(struct sched *s, uint32_t task)
-{
-    struct work *w = &s->tasks[task];
-    CHECK(w->state == WORK_HELD || w->state == WORK_ALLOCATED);
-    (void)push_op(s, OP_EVICT, task);
-    apply_evict(s, task, 1);
-    charge(s, task_of(s, task)->workload.ix, &w->cost, -1);
-    w->origin = w->state;
-    w->old = w->place;
-    w->place = (struct place){IX_NONE, 0, 0};
-    w->cost = (struct amounts){{0}};
-    set_state(s, task, WORK_EVICTED);
-}
-
 static void presence_add(struct sched *s, uint32_t task, int sign)
 {
     const struct work *w = &s->tasks[task];
@@ -57,6 +43,23 @@ static void presence_add(struct sched *s, uint32_t task, int sign)
               w->state == WORK_PIPELINED ? PRESENCE_COMING : PRESENCE_OCCUPIED, sign);
     terms_count(s, task, w->place.node, sign);
     charge(s, task_of(s, task)->workload.ix, &w->cost, sign);
+}
+
+void trial_evict(struct sched *s, uint32_t task)
+{
+    struct work *w = &s->tasks[task];
+    CHECK(state_is_placed(w->state));
+    (void)push_op(s, OP_EVICT, task);
+    if (w->state == WORK_HELD) {
+        apply_evict(s, task, 1);
+        charge(s, task_of(s, task)->workload.ix, &w->cost, -1);
+        w->old = w->place;
+    } else {
+        presence_add(s, task, -1);
+    }
+    w->place = (struct place){IX_NONE, 0, 0};
+    w->cost = (struct amounts){{0}};
+    set_state(s, task, WORK_EVICTED);
 }
 
 static bool same_devices(const struct sched *s, const struct place *place,
@@ -224,9 +227,7 @@ bool trial_stay(struct sched *s, uint32_t task)
             break;
         }
     }
-    enum work_state back = w->origin;
-    w->origin = WORK_PENDING;
-    set_state(s, task, back);
+    set_state(s, task, WORK_HELD);
     charge(s, task_of(s, task)->workload.ix, &w->cost, 1);
     return true;
 }
@@ -240,8 +241,15 @@ static void undo(struct sched *s, const struct op *op)
     uint32_t workload = task_of(s, task)->workload.ix;
     switch (op->kind) {
     case OP_EVICT:
-        apply_evict(s, task, -1);
-        charge(s, workload, &op->before.cost, 1);
+        if (op->before.state == WORK_HELD) {
+            apply_evict(s, task, -1);
+            charge(s, workload, &op->before.cost, 1);
+        } else {
+            set_state(s, task, op->before.state);
+            *w = op->before;
+            presence_add(s, task, 1);
+            return;
+        }
         break;
     case OP_UNEVICT:
         charge(s, workload, &w->cost, -1);
@@ -284,8 +292,10 @@ void trial_commit(struct sched *s)
 {
     for (uint32_t i = 0; i < s->ops.count; i++) {
         uint32_t task = s->ops.items[i].task;
-        if (s->tasks[task].state == WORK_EVICTED) {
-            set_state(s, task, WORK_RELEASING);
+        struct work *w = &s->tasks[task];
+        if (w->state == WORK_EVICTED) {
+            set_state(s, task, w->old.node == IX_NONE ? WORK_PENDING : WORK_RELEASING);
+            w->claimed = w->claimed && w->state != WORK_PENDING;
         }
     }
     s->ops.count = 0;

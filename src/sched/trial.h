@@ -15,7 +15,8 @@ void trial_rollback(struct sched *s, struct mark m);
 /* trial_commit makes the whole log final: evicted pods are releasing from now on. */
 void trial_commit(struct sched *s);
 
-/* trial_evict tells a held or allocated pod to stop; its place counts as free later. */
+/* trial_evict takes the place of a pod that has one. A held pod is told to stop; its place counts
+ * as free later. One that was only given its place in this cycle, or by a claim, just loses it. */
 void trial_evict(struct sched *s, uint32_t task);
 /* trial_place gives a pending or evicted pod a place at node on the devices holds[count], now or
  * pipelined. An evicted pod that would get its own place again is simply not evicted any more;
