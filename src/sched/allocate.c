@@ -26,7 +26,6 @@ void allocate_settle(struct sched *s)
                 w->claimed = true;
                 w->claimed_since_ms = s->snap->config.now_ms;
             }
-            s->workloads[task_of(s, op->task)->workload.ix].was_bound |= w->state == WORK_ALLOCATED;
         }
         if (op->kind == OP_EVICT && w->old.node != IX_NONE) {
             *ARRAY_PUSH(s->arena, &s->leaving) = op->task;

@@ -123,9 +123,14 @@ static void settle_evicts(struct sched *s)
     }
 }
 
-// The first pods of a workload, and none of them waits for a release: it starts now.
+// The first pods of a workload are bound: it starts now.
 static void note_started(struct sched *s)
 {
+    for (uint32_t t = 0; t < s->snap->tasks.count; t++) {
+        if (s->tasks[t].state == WORK_ALLOCATED) {
+            s->workloads[task_of(s, t)->workload.ix].was_bound = true;
+        }
+    }
     for (uint32_t w = 0; w < s->snap->workloads.count; w++) {
         const struct workload_state *x = &s->workloads[w];
         s->out->workloads[w].started = x->was_bound && !x->started;
@@ -178,11 +183,11 @@ void sched_cycle(struct arena *arena, const struct snapshot *snap, uint32_t acti
         claims_keep(&s);
     }
     run_actions(&s, actions_mask);
+    note_started(&s);
     explain_all(&s);
     settle_evicts(&s);
     emit_binds(&s);
     claims_emit(&s);
-    note_started(&s);
     emit_queues(&s);
     arena_done(&scratch);
 }

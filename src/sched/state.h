@@ -101,6 +101,7 @@ struct op {
     uint32_t from_device, to_device; /* OP_SWAP */
 };
 
+struct topology_tree;
 struct sched {
     const struct snapshot *snap;
     struct arena *arena;
@@ -120,6 +121,7 @@ struct sched {
     uint32_t *term_matching, *term_carrying; /* per term a run of counts by value of its label */
     uint32_t *term_first;                    /* first of that run; [terms + 1] */
     uint32_t top_first, top_count; /* queues among whom the pool itself is divided */
+    struct topology_tree **trees; /* [topologies] built when first needed; of topology.c */
     struct amounts total;
     int64_t least_device_bytes, most_device_bytes;
     struct snap_hold *hold_buffer; /* [devices of the largest node] for whoever places a pod */
