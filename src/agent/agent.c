@@ -38,6 +38,7 @@
 #include "base/num.h"
 #include "io/clock.h"
 #include "io/file.h"
+#include "io/log.h"
 
 enum {
     PODS_MAX = 1024,       /* of one machine, as the scheduler sees it */
@@ -207,8 +208,10 @@ static void directory_remove(const struct agent *a, struct uuid pod, uint32_t at
 {
     char name[LAUNCH_NAME_SIZE];
     launch_name(pod, attempt, name);
-    // What cannot be removed now stays and is asked for again with the next FORGET.
-    (void)file_remove_tree(a->pods_fd, name, NULL);
+    struct err err;
+    if (file_remove_tree(a->pods_fd, name, &err) != STATUS_OK) {
+        log_err(LOG_WARN, "pod_files_left", &err); // they stay until the next FORGET
+    }
 }
 
 static void pod_remove(struct agent *a, struct agent_pod *p)
@@ -539,8 +542,10 @@ static void dead_reason(const struct agent_pod *p, char reason[REASON_MAX])
 {
     struct buf text;
     buf_init(&text, 64 << 10);
-    (void)file_read(p->dir_fd, "errors", &text, NULL);
-    struct str said = str_trim(buf_view(&text));
+    struct str said = STR("");
+    if (file_read(p->dir_fd, "errors", &text, NULL) == STATUS_OK) {
+        said = str_trim(buf_view(&text));
+    }
     uint32_t most = 250;
     (void)snprintf(reason, REASON_MAX, "the supervisor ended before the pod was started%s" STR_FMT,
                    said.len > 0 ? ": " : "", STR_ARG(str_sub(said, 0, most)));

@@ -4,11 +4,15 @@
 // controllers, so there the nearest group above weir's own that can hand on controllers is taken.
 // Devices: version 1 has a list in a file, version 2 a small program that the kernel runs at each
 // open (only for real root).
+//
+// Moving a process by cgroup.procs waits for an RCU grace period (10 ms measured). Two ways do not:
+// being forked into the group (version 2), and a thread moving itself by `tasks` (version 1).
 #include "agent/cgroup.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
+#include <linux/sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -180,10 +184,18 @@ static void probe_v1(struct cgroups *out, enum cgroup_controller c, const struct
 
 /* ---- devices, version 2 ---- */
 
-static struct bpf_insn insn(uint8_t code, uint8_t dst, uint8_t src, int16_t off, int32_t imm)
+/* As the kernel lays it out (struct bpf_insn), without bit fields. */
+struct instruction {
+    uint8_t code, registers; /* source << 4 | destination */
+    int16_t off;
+    int32_t imm;
+};
+_Static_assert(sizeof(struct instruction) == sizeof(struct bpf_insn), "the kernel's layout");
+
+static struct instruction insn(int code, int dst, int src, int16_t off, int32_t imm)
 {
-    return (struct bpf_insn){
-        .code = code, .dst_reg = dst & 0xF, .src_reg = src & 0xF, .off = off, .imm = imm};
+    return (struct instruction){.code = (uint8_t)code, .registers = (uint8_t)(src << 4 | dst),
+                                .off = off, .imm = imm};
 }
 
 enum { RULES_MAX = 64, RULE_INSNS = 6 };
@@ -217,11 +229,11 @@ static uint32_t device_rules(const struct cgroup_limits *limits, struct device_r
 /* Loads "making a node is fine; reading or writing is for these character devices alone". */
 static int device_program(const struct device_rule *rules, uint32_t count)
 {
-    struct bpf_insn code[RULES_MAX * RULE_INSNS + 16];
+    struct instruction code[RULES_MAX * RULE_INSNS + 16];
     uint32_t n = 0;
-    const uint8_t load = BPF_LDX | BPF_MEM | BPF_W, jne = BPF_JMP | BPF_JNE | BPF_K;
-    const uint8_t mov = BPF_ALU64 | BPF_MOV | BPF_K, movr = BPF_ALU64 | BPF_MOV | BPF_X;
-    const uint8_t and = BPF_ALU64 | BPF_AND | BPF_K, leave = BPF_JMP | BPF_EXIT;
+    const int load = BPF_LDX | BPF_MEM | BPF_W, jne = BPF_JMP | BPF_JNE | BPF_K;
+    const int mov = BPF_ALU64 | BPF_MOV | BPF_K, movr = BPF_ALU64 | BPF_MOV | BPF_X;
+    const int and = BPF_ALU64 | BPF_AND | BPF_K, leave = BPF_JMP | BPF_EXIT;
     code[n++] = insn(load, BPF_REG_2, BPF_REG_1, 0, 0); // access << 16 | type
     code[n++] = insn(load, BPF_REG_4, BPF_REG_1, 4, 0); // major
     code[n++] = insn(load, BPF_REG_5, BPF_REG_1, 8, 0); // minor
@@ -246,9 +258,9 @@ static int device_program(const struct device_rule *rules, uint32_t count)
     union bpf_attr attr;
     memset(&attr, 0, sizeof(attr));
     attr.prog_type = BPF_PROG_TYPE_CGROUP_DEVICE;
-    attr.insns = (uint64_t)(uintptr_t)code;
+    attr.insns = (uintptr_t)code;
     attr.insn_cnt = n;
-    attr.license = (uint64_t)(uintptr_t)"Apache-2.0";
+    attr.license = (uintptr_t)"Apache-2.0";
     return (int)syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr));
 }
 
@@ -389,9 +401,9 @@ void cgroup_probe(struct cgroups *out)
 
 void cgroup_at(struct cgroup *cg, const struct cgroups *in, const char *name)
 {
-    *cg = (struct cgroup){.at.v2 = in->v2};
+    *cg = (struct cgroup){.at.v2 = in->v2, .v2_dir = -1};
     for (int c = 0; c < CG_COUNT; c++) {
-        cg->procs[c] = -1;
+        cg->join[c] = -1;
         if (in->dir[c][0] != '\0' && !path_join(cg->at.dir[c], in->dir[c], name)) {
             cg->at.dir[c][0] = '\0';
         }
@@ -474,6 +486,21 @@ static bool limit_set(const struct cgroup *cg, int c, const struct cgroup_limits
     return true;
 }
 
+static bool group_open(struct cgroup *cg, int c)
+{
+    const char *dir = cg->at.dir[c];
+    bool v2 = (cg->at.v2 >> c & 1u) != 0;
+    char path[CG_PATH_SIZE];
+    if (!group_mkdir(dir) || !path_join(path, dir, v2 ? "cgroup.procs" : "tasks")) {
+        return false;
+    }
+    cg->join[c] = open(path, O_WRONLY | O_CLOEXEC);
+    if (v2) {
+        cg->v2_dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    }
+    return cg->join[c] >= 0;
+}
+
 enum status cgroup_make(struct cgroup *cg, const struct cgroups *in, const char *name,
                         const struct cgroup_limits *limits, struct err *err)
 {
@@ -482,13 +509,9 @@ enum status cgroup_make(struct cgroup *cg, const struct cgroups *in, const char 
         if (cg->at.dir[c][0] == '\0') {
             continue;
         }
-        if (first_of_dir(cg, c)) {
-            char procs[CG_PATH_SIZE];
-            if (!group_mkdir(cg->at.dir[c]) || !path_join(procs, cg->at.dir[c], "cgroup.procs") ||
-                (cg->procs[c] = open(procs, O_WRONLY | O_CLOEXEC)) < 0) {
-                return err_set(err, STATUS_UNSUPPORTED, "cannot make the control group %s: %s",
-                               cg->at.dir[c], strerror(errno));
-            }
+        if (first_of_dir(cg, c) && !group_open(cg, c)) {
+            return err_set(err, STATUS_UNSUPPORTED, "cannot make the control group %s: %s",
+                           cg->at.dir[c], strerror(errno));
         }
         if (!limit_set(cg, c, limits)) {
             return err_set(err, STATUS_UNSUPPORTED, "cannot limit %s in %s: %s",
@@ -498,10 +521,30 @@ enum status cgroup_make(struct cgroup *cg, const struct cgroups *in, const char 
     return STATUS_OK;
 }
 
-bool cgroup_join(const struct cgroup *cg)
+pid_t cgroup_fork(const struct cgroup *cg, bool *forked_in)
+{
+    *forked_in = false;
+    if (cg != NULL && cg->v2_dir >= 0) {
+        struct clone_args how = {
+            .flags = CLONE_INTO_CGROUP,
+            .exit_signal = SIGCHLD,
+            .cgroup = (unsigned)cg->v2_dir,
+        };
+        *forked_in = true; // before, so that the child knows it too
+        pid_t pid = (pid_t)syscall(SYS_clone3, &how, sizeof(how));
+        if (pid >= 0) {
+            return pid;
+        }
+        *forked_in = false;
+    }
+    return fork();
+}
+
+bool cgroup_join(const struct cgroup *cg, bool forked_in)
 {
     for (int c = 0; c < CG_COUNT; c++) {
-        if (cg->procs[c] >= 0 && write(cg->procs[c], "0", 1) != 1) {
+        bool done = forked_in && (cg->at.v2 >> c & 1u) != 0;
+        if (!done && cg->join[c] >= 0 && write(cg->join[c], "0", 1) != 1) {
             return false;
         }
     }
@@ -574,8 +617,9 @@ bool cgroup_oom(const struct cgroup *cg)
 
 void cgroup_remove(struct cgroup *cg)
 {
+    file_close(&cg->v2_dir);
     for (int c = 0; c < CG_COUNT; c++) {
-        file_close(&cg->procs[c]);
+        file_close(&cg->join[c]);
         if (first_of_dir(cg, c)) {
             (void)rmdir(cg->at.dir[c]);
         }

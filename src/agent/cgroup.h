@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "model/record.h"
@@ -26,7 +27,8 @@ void cgroup_probe(struct cgroups *out);
 /* One pod's group. */
 struct cgroup {
     struct cgroups at;
-    int procs[CG_COUNT]; /* open cgroup.procs, -1 none or the same as an earlier one */
+    int join[CG_COUNT]; /* open file that a process joins by, -1 none or the same as an earlier one */
+    int v2_dir;         /* open directory of the version 2 group, -1 none */
 };
 struct cgroup_limits {
     int64_t cpu_milli;          /* asked for: the weight against others */
@@ -41,8 +43,11 @@ MUST_USE enum status cgroup_make(struct cgroup *cg, const struct cgroups *in, co
                                  const struct cgroup_limits *limits, struct err *err);
 /* cgroup_at names an existing group without touching it. */
 void cgroup_at(struct cgroup *cg, const struct cgroups *in, const char *name);
-/* cgroup_join moves the calling process in; false with errno. Safe after fork. */
-bool cgroup_join(const struct cgroup *cg);
+/* cgroup_fork forks into the version 2 group where it can (*forked_in, in the child too); the child
+ * then calls cgroup_join for the rest. cg NULL: an ordinary fork. */
+pid_t cgroup_fork(const struct cgroup *cg, bool *forked_in);
+/* cgroup_join moves the calling, single-threaded process in; false with errno. Safe after fork. */
+bool cgroup_join(const struct cgroup *cg, bool forked_in);
 /* cgroup_kill sends SIGKILL to all that is in the group; false when it had no means to. */
 bool cgroup_kill(const struct cgroup *cg);
 /* cgroup_oom: the kernel killed something in the group for its memory limit. */

@@ -81,7 +81,7 @@ struct bound {
 static bool bind_node(const struct bound *b)
 {
     char path[PATH_SIZE], source[64];
-    (void)snprintf(path, sizeof(path), "%s", b->path);
+    memcpy(path, b->path, sizeof(path));
     for (char *c = path + strlen("/dev/"); *c != '\0'; c++) {
         if (*c == '/') {
             *c = '\0';
@@ -174,7 +174,7 @@ NORETURN static void first_process(const struct launch *l, int report, int lifel
     (void)signal(SIGCHLD, SIG_IGN);
     (void)dup2(lifeline, 0);
     (void)syscall(SYS_close_range, 1U, ~0U, 0U);
-    (void)chdir("/");
+    (void)!chdir("/");
     for (;;) {
         struct pollfd end = {.fd = 0};
         if (poll(&end, 1, -1) > 0) {

@@ -120,8 +120,9 @@ static int child_terminal(const struct job *job)
     if (slave < 0 || ioctl(slave, TIOCSCTTY, 0) != 0 || !send_fd(job->terminal, master)) {
         return -1;
     }
-    if (job->user != NULL && job->user->change) {
-        (void)fchown(slave, job->user->account.uid, (gid_t)-1);
+    if (job->user != NULL && job->user->change &&
+        fchown(slave, job->user->account.uid, (gid_t)-1) != 0) {
+        return -1;
     }
     (void)close(master);
     return slave;
@@ -168,11 +169,11 @@ static void child_signals(void)
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-NORETURN static void child(const struct job *job, int report)
+NORETURN static void child(const struct job *job, int report, bool forked_in)
 {
     (void)setsid();
     child_signals();
-    if (job->cgroup != NULL && !cgroup_join(job->cgroup)) {
+    if (job->cgroup != NULL && !cgroup_join(job->cgroup, forked_in)) {
         child_fail(report, STEP_GROUP);
     }
     if (job->isolate != NULL && !isolate_enter(job->isolate)) {
@@ -216,9 +217,10 @@ pid_t job_start(const struct job *job, int *report)
         (void)close(ends[1]);
         ends[1] = higher;
     }
-    pid_t pid = fork();
+    bool forked_in;
+    pid_t pid = cgroup_fork(job->cgroup, &forked_in);
     if (pid == 0) {
-        child(job, ends[1]);
+        child(job, ends[1], forked_in);
     }
     (void)close(ends[1]);
     if (pid < 0) {
