@@ -47,7 +47,7 @@ void engine_decide(const struct engine *e, int64_t now_ms, struct arena *arena, 
         sched_cycle(arena, &snap, ACTIONS_ALL, &d);
         thaw_pool(e, pool, now_ms, &snap, &d, &b);
     }
-    *tick = (struct tick){
+    struct tick borrowed = {
         .binds = b.binds.items,
         .evicts = b.evicts.items,
         .waiting = b.waiting.items,
@@ -57,6 +57,7 @@ void engine_decide(const struct engine *e, int64_t now_ms, struct arena *arena, 
         .waiting_count = b.waiting.count,
         .claims_count = b.claims.count,
     };
+    record_copy(&record_tick, &borrowed, tick, arena); // names in it are the state's, which moves
     *changed = tick->binds_count > 0 || tick->evicts_count > 0 || tick->waiting_count > 0 ||
                !claims_same(&e->s, tick) || removal_due(&e->s, now_ms);
 }

@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/rules.h"
+
+#include "base/array.h"
+#include "base/check.h"
+#include "model/ids.h"
+#include "model/reason.h"
+#include "model/resources.h"
+#include "model/units.h"
+
+enum { STALE_MS = 60 * 1000 };
+
+struct rules {
+    const struct engine *e;
+    const struct state *s;
+    const struct tick *t;
+    int64_t now_ms;
+    struct arena *a;
+    struct str breach;
+};
+
+#define BREACH(r, ...) ((r)->breach = arena_printf((r)->a, __VA_ARGS__), false)
+
+/* ---- looking things up, by looking at everything ---- */
+
+struct place {
+    const struct workload *w;
+    const struct pod *p;
+};
+
+static struct place find_pod(const struct state *s, struct uuid id)
+{
+    for (uint32_t i = 0; i < s->workloads_count; i++) {
+        for (uint32_t k = 0; k < s->workloads[i].pods_count; k++) {
+            if (uuid_eq(s->workloads[i].pods[k].id, id)) {
+                return (struct place){&s->workloads[i], &s->workloads[i].pods[k]};
+            }
+        }
+    }
+    return (struct place){NULL, NULL};
+}
+
+static const struct node *find_node(const struct state *s, struct str name)
+{
+    for (uint32_t i = 0; i < s->nodes_count; i++) {
+        if (str_eq(s->nodes[i].name, name)) {
+            return &s->nodes[i];
+        }
+    }
+    return NULL;
+}
+
+static const struct project *find_project(const struct state *s, struct str name)
+{
+    for (uint32_t i = 0; i < s->plan.projects_count; i++) {
+        if (str_eq(s->plan.projects[i].name, name)) {
+            return &s->plan.projects[i];
+        }
+    }
+    return NULL;
+}
+
+static const struct department *find_department(const struct state *s, struct str name)
+{
+    for (uint32_t i = 0; i < s->plan.departments_count; i++) {
+        if (str_eq(s->plan.departments[i].name, name)) {
+            return &s->plan.departments[i];
+        }
+    }
+    return NULL;
+}
+
+static bool department_is_above(const struct state *s, struct str project, struct str department)
+{
+    const struct project *p = find_project(s, project);
+    const struct department *d = p ? find_department(s, p->department) : NULL;
+    for (uint32_t i = 0; d && i <= s->plan.departments_count; i++) {
+        if (str_eq(d->name, department)) {
+            return true;
+        }
+        d = find_department(s, d->parent);
+    }
+    return false;
+}
+
+static bool is_active(const struct pod *p)
+{
+    return p->phase == POD_BINDING || p->phase == POD_RUNNING;
+}
+
+static bool is_evicted(const struct tick *t, const struct pod *p)
+{
+    for (uint32_t i = 0; t && i < t->evicts_count; i++) {
+        if (uuid_eq(t->evicts[i].pod, p->id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const struct bind *bind_of(const struct tick *t, const struct pod *p)
+{
+    for (uint32_t i = 0; t && i < t->binds_count; i++) {
+        if (uuid_eq(t->binds[i].pod, p->id)) {
+            return &t->binds[i];
+        }
+    }
+    return NULL;
+}
+
+static struct amounts amounts_of(const struct workload *w)
+{
+    const struct pod_spec *p = &w->spec.pod;
+    int64_t each = p->gpu_portion_share > 0 ? p->gpu_portion_share : DEVICE_SHARE;
+    return (struct amounts){
+        {p->gpu_devices * each, p->cpu_milli, p->memory_bytes}
+    };
+}
+
+// Where a pod is once the tick is done: the pool, or none.
+static struct str pool_after(const struct rules *r, const struct pod *p)
+{
+    const struct bind *b = bind_of(r->t, p);
+    if (!b && (!is_active(p) || is_evicted(r->t, p))) {
+        return STR("");
+    }
+    const struct node *n = find_node(r->s, b ? b->node : p->node);
+    return n ? engine_pool_of(r->e, n) : STR("");
+}
+
+// What a queue has in a pool once the tick is done, of all or of non-preemptible work.
+static struct amounts queue_after(const struct rules *r, struct str pool, struct str queue,
+                                  bool department, bool non_preemptible)
+{
+    struct amounts sum = {{0}};
+    for (uint32_t i = 0; i < r->s->workloads_count; i++) {
+        const struct workload *w = &r->s->workloads[i];
+        bool of_queue = department ? department_is_above(r->s, w->project, queue)
+                                   : str_eq(w->project, queue);
+        if (!of_queue || (non_preemptible && w->spec.preemptibility != NON_PREEMPTIBLE)) {
+            continue;
+        }
+        struct amounts each = amounts_of(w);
+        for (uint32_t k = 0; k < w->pods_count; k++) {
+            if (str_eq(pool_after(r, &w->pods[k]), pool)) {
+                amounts_add(&sum, &each);
+            }
+        }
+    }
+    return sum;
+}
+
+static struct amounts guarantee(const struct quota *q)
+{
+    return (struct amounts){
+        {q->gpu_share, q->cpu_milli, q->memory_bytes}
+    };
+}
+
+static struct amounts maximum(const struct quota *q)
+{
+    struct amounts m = {
+        {q->gpu_max_share, q->cpu_max_milli, q->memory_max_bytes}
+    };
+    struct amounts g = guarantee(q);
+    for (int i = 0; i < RES_COUNT && !q->over_quota; i++) {
+        m.v[i] = amount_le(g.v[i], m.v[i]) ? g.v[i] : m.v[i];
+    }
+    return m;
+}
+
+/* ---- evictions ---- */
+
+static bool claimant_served(const struct rules *r, struct uuid claimant)
+{
+    const struct workload *w = engine_find(r->e, claimant);
+    for (uint32_t i = 0; w && i < w->pods_count; i++) {
+        if (bind_of(r->t, &w->pods[i])) {
+            return true;
+        }
+    }
+    for (uint32_t i = 0; i < r->t->claims_count; i++) {
+        if (uuid_eq(r->t->claims[i].workload, claimant)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int64_t active_after(const struct rules *r, const struct workload *w)
+{
+    int64_t n = 0;
+    for (uint32_t i = 0; i < w->pods_count; i++) {
+        n += pool_after(r, &w->pods[i]).len > 0;
+    }
+    return n;
+}
+
+static int64_t succeeded(const struct workload *w)
+{
+    int64_t n = 0;
+    for (uint32_t i = 0; i < w->pods_count; i++) {
+        n += w->pods[i].phase == POD_SUCCEEDED;
+    }
+    return n;
+}
+
+static int64_t min_runtime_ms(const struct rules *r, const struct pod *p, uint32_t code)
+{
+    const struct node *n = find_node(r->s, p->node);
+    struct str name = n ? engine_pool_of(r->e, n) : STR("");
+    for (uint32_t i = 0; i < r->s->plan.pools_count; i++) {
+        const struct pool *pool = &r->s->plan.pools[i];
+        if (str_eq(pool->name, name)) {
+            return code == REASON_EVICTED_PREEMPT   ? pool->preempt_min_runtime_ms
+                   : code == REASON_EVICTED_RECLAIM ? pool->reclaim_min_runtime_ms
+                                                    : 0;
+        }
+    }
+    return 0;
+}
+
+static bool evict_ok(struct rules *r, const struct evict *ev)
+{
+    struct place at = find_pod(r->s, ev->pod);
+    if (!at.p || !is_active(at.p)) {
+        return BREACH(r, "a pod is evicted that does not run");
+    }
+    const struct workload *w = at.w;
+    bool stale = ev->why.code == REASON_EVICTED_STALE;
+    if (ev->why.code < REASON_EVICTED_RECLAIM || ev->why.code > REASON_EVICTED_STALE) {
+        return BREACH(r, "%.*s is evicted for reason %u, which is none (R9)", STR_ARG(w->name),
+                      ev->why.code);
+    }
+    if (stale) {
+        return w->stale_since_ms != TIME_NEVER && r->now_ms - w->stale_since_ms >= STALE_MS
+                   ? true
+                   : BREACH(r, "%.*s is evicted as stale and is not", STR_ARG(w->name));
+    }
+    if (w->spec.preemptibility != PREEMPTIBLE) {
+        return BREACH(r, "non-preemptible %.*s is evicted for \"%.*s\" (R2)", STR_ARG(w->name),
+                      STR_ARG(ev->why.other_name));
+    }
+    if (!engine_find(r->e, ev->why.other) || uuid_eq(ev->why.other, w->id)) {
+        return BREACH(r, "%.*s is evicted for nobody (R4)", STR_ARG(w->name));
+    }
+    if (!claimant_served(r, ev->why.other)) {
+        return BREACH(r, "%.*s is evicted for \"%.*s\", which neither starts nor has a claim (R4)",
+                      STR_ARG(w->name), STR_ARG(ev->why.other_name));
+    }
+    int64_t left = active_after(r, w) + succeeded(w);
+    int64_t ran_ms = w->last_start_ms == TIME_NEVER ? 0 : r->now_ms - w->last_start_ms;
+    if (left < w->spec.pods_min && ran_ms < min_runtime_ms(r, at.p, ev->why.code)) {
+        return BREACH(r, "%.*s is evicted after %lld ms, before its minimum run time (R1)",
+                      STR_ARG(w->name), (long long)ran_ms);
+    }
+    if (left < w->spec.pods_min && active_after(r, w) > 0 && w->stale_since_ms == TIME_NEVER) {
+        return BREACH(r, "gang %.*s is left with %lld of at least %lld (R5)", STR_ARG(w->name),
+                      (long long)left, (long long)w->spec.pods_min);
+    }
+    return true;
+}
+
+/* ---- starts ---- */
+
+static bool within(struct rules *r, const struct workload *w, struct str pool, const char *what,
+                   struct str name, const struct quota *q, bool department)
+{
+    struct amounts need = amounts_of(w);
+    struct amounts most = maximum(q);
+    struct amounts share = guarantee(q);
+    struct amounts all = queue_after(r, pool, name, department, false);
+    struct amounts firm = queue_after(r, pool, name, department, true);
+    for (int i = 0; i < RES_COUNT; i++) {
+        if (need.v[i] > 0 && !amount_le(all.v[i], most.v[i])) {
+            return BREACH(r,
+                          "%.*s starts and %s %.*s then has %lld of resource %d, maximum %lld (R6)",
+                          STR_ARG(w->name), what, STR_ARG(name), (long long)all.v[i], i,
+                          (long long)most.v[i]);
+        }
+        if (w->spec.preemptibility == NON_PREEMPTIBLE && need.v[i] > 0 &&
+            !amount_le(firm.v[i], share.v[i])) {
+            return BREACH(r,
+                          "non-preemptible %.*s starts and %s %.*s then has %lld of resource %d "
+                          "in such work, guaranteed %lld (R2)",
+                          STR_ARG(w->name), what, STR_ARG(name), (long long)firm.v[i], i,
+                          (long long)share.v[i]);
+        }
+    }
+    return true;
+}
+
+static bool claims_respected(struct rules *r, const struct workload *w, const struct bind *b)
+{
+    for (uint32_t i = 0; i < r->t->claims_count; i++) {
+        const struct claim *c = &r->t->claims[i];
+        for (uint32_t k = 0; k < c->devices_count && !uuid_eq(c->workload, w->id); k++) {
+            for (uint32_t d = 0; d < b->devices_count; d++) {
+                if (str_eq(b->node, c->node) && str_eq(b->devices[d].uuid, c->devices[k].uuid) &&
+                    b->devices[d].share + c->devices[k].share > DEVICE_SHARE) {
+                    return BREACH(r, "%.*s starts on a device that is kept for another (R7)",
+                                  STR_ARG(w->name));
+                }
+            }
+        }
+    }
+    return true;
+}
+
+static bool bind_ok(struct rules *r, const struct bind *b)
+{
+    struct place at = find_pod(r->s, b->pod);
+    const struct node *n = find_node(r->s, b->node);
+    if (!at.p || at.p->phase != POD_PENDING || at.w->desired != WANT_RUN) {
+        return BREACH(r, "a pod is started that does not wait");
+    }
+    const struct workload *w = at.w;
+    if (!n || !n->ready || at.p->retry_at_ms > r->now_ms) {
+        return BREACH(r, "%.*s is started too early, or on a node that is not there",
+                      STR_ARG(w->name));
+    }
+    struct str pool = engine_pool_of(r->e, n);
+    if (!str_eq(pool, w->spec.pools[w->pool_ix].value)) {
+        return BREACH(r, "%.*s starts in a pool it is not tried in", STR_ARG(w->name));
+    }
+    if (b->devices_count != (uint32_t)w->spec.pod.gpu_devices) {
+        return BREACH(r, "%.*s is given %u devices", STR_ARG(w->name), b->devices_count);
+    }
+    if (active_after(r, w) + succeeded(w) < w->spec.pods_min) {
+        return BREACH(r, "gang %.*s starts with less than its minimum (R5)", STR_ARG(w->name));
+    }
+    const struct project *p = find_project(r->s, w->project);
+    struct quota q = plan_quota(p->quotas, p->quotas_count, pool);
+    bool ok = claims_respected(r, w, b) && within(r, w, pool, "project", p->name, &q, false);
+    const struct department *d = find_department(r->s, p->department);
+    while (ok && d) {
+        q = plan_quota(d->quotas, d->quotas_count, pool);
+        ok = within(r, w, pool, "department", d->name, &q, true);
+        d = find_department(r->s, d->parent);
+    }
+    return ok;
+}
+
+static bool nodes_hold(struct rules *r)
+{
+    for (uint32_t i = 0; i < r->s->nodes_count; i++) {
+        const struct node *n = &r->s->nodes[i];
+        int64_t cpu = 0;
+        int64_t memory = 0;
+        bool started = false;
+        for (uint32_t k = 0; k < r->s->workloads_count; k++) {
+            const struct workload *w = &r->s->workloads[k];
+            for (uint32_t j = 0; j < w->pods_count; j++) {
+                const struct pod *p = &w->pods[j];
+                const struct bind *b = bind_of(r->t, p);
+                bool held = is_active(p) || p->phase == POD_RELEASING;
+                if ((b && str_eq(b->node, n->name)) || (held && str_eq(p->node, n->name))) {
+                    cpu += w->spec.pod.cpu_milli;
+                    memory += w->spec.pod.memory_bytes;
+                    started = started || b;
+                }
+            }
+        }
+        if (started && (cpu > n->cpu_milli || memory > n->memory_bytes)) {
+            return BREACH(r, "node %.*s is given more CPU or memory than it has", STR_ARG(n->name));
+        }
+    }
+    return true;
+}
+
+/* ---- claims ---- */
+
+static bool waits_for(const struct rules *r, const struct claim *c)
+{
+    const struct workload *w = engine_find(r->e, c->workload);
+    const struct node *n = find_node(r->s, c->node);
+    bool waiting = false;
+    for (uint32_t i = 0; w && i < w->pods_count; i++) {
+        waiting = waiting || (w->pods[i].phase == POD_PENDING && !bind_of(r->t, &w->pods[i]));
+    }
+    return waiting && w->desired == WANT_RUN && n && n->ready;
+}
+
+static bool claims_ok(struct rules *r)
+{
+    for (uint32_t i = 0; i < r->t->claims_count; i++) {
+        const struct claim *c = &r->t->claims[i];
+        if (!waits_for(r, c)) {
+            struct place at = find_pod(r->s, c->pod);
+            bool moving = at.p && (at.p->phase == POD_RELEASING || is_evicted(r->t, at.p));
+            if (!moving) {
+                return BREACH(r, "a place is kept for what does not wait (R7)");
+            }
+        }
+    }
+    return true;
+}
+
+struct str rules_tick(const struct engine *e, const struct tick *t, int64_t now_ms,
+                      struct arena *arena)
+{
+    struct rules r = {.e = e, .s = engine_state(e), .t = t, .now_ms = now_ms, .a = arena};
+    bool ok = claims_ok(&r);
+    for (uint32_t i = 0; ok && i < t->evicts_count; i++) {
+        ok = evict_ok(&r, &t->evicts[i]);
+    }
+    for (uint32_t i = 0; ok && i < t->binds_count; i++) {
+        ok = bind_ok(&r, &t->binds[i]);
+    }
+    (void)(ok && t->binds_count > 0 && nodes_hold(&r));
+    return r.breach;
+}
+
+/* ---- reasons ---- */
+
+static bool fits(const struct rules *r, const struct workload *w, const struct node *n)
+{
+    int64_t cpu = n->cpu_milli;
+    int64_t memory = n->memory_bytes;
+    int64_t pods = n->pods_max;
+    bool used[64] = {false};
+    CHECK(n->devices_count <= COUNT_OF(used));
+    for (uint32_t i = 0; i < r->s->workloads_count; i++) {
+        const struct workload *o = &r->s->workloads[i];
+        for (uint32_t k = 0; k < o->pods_count; k++) {
+            const struct pod *p = &o->pods[k];
+            if (!(is_active(p) || p->phase == POD_RELEASING) || !str_eq(p->node, n->name)) {
+                continue;
+            }
+            cpu -= o->spec.pod.cpu_milli;
+            memory -= o->spec.pod.memory_bytes;
+            pods--;
+            for (uint32_t d = 0; d < n->devices_count; d++) {
+                for (uint32_t j = 0; j < p->devices_count; j++) {
+                    used[d] = used[d] || str_eq(p->devices[j].uuid, n->devices[d].uuid);
+                }
+            }
+        }
+    }
+    int64_t devices = 0;
+    for (uint32_t d = 0; d < n->devices_count; d++) {
+        devices += n->devices[d].healthy && !used[d];
+    }
+    return n->ready && pods > 0 && devices >= w->spec.pod.gpu_devices &&
+           cpu >= w->spec.pod.cpu_milli && memory >= w->spec.pod.memory_bytes;
+}
+
+static bool no_node_is_true(struct rules *r, const struct workload *w)
+{
+    for (uint32_t i = 0; i < r->s->nodes_count; i++) {
+        const struct node *n = &r->s->nodes[i];
+        if (str_eq(engine_pool_of(r->e, n), w->why.pool) && fits(r, w, n)) {
+            return BREACH(r, "%.*s waits as if no node fits, but %.*s does (R9)", STR_ARG(w->name),
+                          STR_ARG(n->name));
+        }
+    }
+    return true;
+}
+
+static bool bound_is_true(struct rules *r, const struct workload *w, bool non_preemptible)
+{
+    struct amounts has = queue_after(r, w->why.pool, w->why.queue, w->why.queue_is_department,
+                                     non_preemptible);
+    int64_t held = has.v[w->why.resource];
+    if (held != w->why.held || amount_le(held + w->why.requested, w->why.bound)) {
+        return BREACH(r, "%.*s waits for a bound of %.*s: says %lld of %lld held, it is %lld (R9)",
+                      STR_ARG(w->name), STR_ARG(w->why.queue), (long long)w->why.held,
+                      (long long)w->why.bound, (long long)held);
+    }
+    return true;
+}
+
+static bool reason_ok(struct rules *r, const struct workload *w)
+{
+    if (w->why.code == REASON_NONE || w->why.code >= REASON_EVICTED_RECLAIM) {
+        return w->why.code == REASON_PARTLY_PLACED
+                   ? true
+                   : BREACH(r, "%.*s waits without a reason (R9)", STR_ARG(w->name));
+    }
+    if (w->pods_count == 1 && r->s->claims_count == 0 &&
+        (w->why.code == REASON_NO_NODE_FITS || w->why.code == REASON_TOO_LARGE)) {
+        return no_node_is_true(r, w);
+    }
+    if (w->pods_count == 1 && w->why.code == REASON_OVER_LIMIT) {
+        return bound_is_true(r, w, false);
+    }
+    if (w->pods_count == 1 && w->why.code == REASON_NON_PREEMPTIBLE_OVER_QUOTA) {
+        return bound_is_true(r, w, true);
+    }
+    return true;
+}
+
+struct str rules_settled(const struct engine *e, int64_t now_ms, struct arena *arena)
+{
+    struct rules r = {.e = e, .s = engine_state(e), .now_ms = now_ms, .a = arena};
+    for (uint32_t i = 0; i < r.s->workloads_count; i++) {
+        const struct workload *w = &r.s->workloads[i];
+        bool waits = false;
+        for (uint32_t k = 0; k < w->pods_count; k++) {
+            waits = waits || w->pods[k].phase == POD_PENDING;
+        }
+        if (waits && w->desired == WANT_RUN && w->end_ms == TIME_NEVER && !reason_ok(&r, w)) {
+            break;
+        }
+    }
+    return r.breach;
+}
