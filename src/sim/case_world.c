@@ -192,6 +192,17 @@ static void freeze_queues(struct freezing *f)
     }
 }
 
+/* The value of the label that node affinity looks at: the name unless the case gives another. */
+static struct str node_type(const struct case_world *w, const struct case_node *node)
+{
+    for (uint32_t l = node->label_first; l < node->label_first + node->label_count; l++) {
+        if (str_eq(w->labels.items[l].key, CASE_NODE_LABEL)) {
+            return w->labels.items[l].value;
+        }
+    }
+    return node->name;
+}
+
 static uint32_t selected_set(struct freezing *f, const struct case_shape *shape)
 {
     if (!shape->only_nodes) {
@@ -201,7 +212,7 @@ static uint32_t selected_set(struct freezing *f, const struct case_shape *shape)
     uint64_t *words = ARENA_ARRAY(f->arena, uint64_t, (node_count + 63) / 64 + 1);
     for (uint32_t n = 0; n < node_count; n++) {
         for (uint32_t k = shape->node_first; k < shape->node_first + shape->node_count; k++) {
-            if (str_eq(f->w->nodes.items[n].name, f->w->keys.items[k])) {
+            if (str_eq(node_type(f->w, &f->w->nodes.items[n]), f->w->keys.items[k])) {
                 words[n / 64] |= UINT64_C(1) << (n % 64);
             }
         }
