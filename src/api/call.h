@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// call: one request on its way through the API; for the files of this folder.
+#pragma once
+
+#include "api/api.h"
+#include "api/show.h"
+#include "base/array.h"
+#include "io/peer.h"
+
+enum {
+    BODY_BYTES_MAX = 1 << 20,      /* of a request; a plan: YAML_BYTES_MAX */
+    ANSWER_BYTES_MAX = 256 << 20,
+    SEGMENTS_MAX = 8,
+    PLANS_KEPT = 16,               /* of earlier revisions, to say what others changed */
+};
+
+struct watcher;
+struct log_stream;
+struct bridge;
+
+struct kept_plan {
+    int64_t revision;
+    struct arena arena;
+    struct plan plan;
+};
+
+struct api {
+    struct api_config config;
+    struct writer *writer;
+    struct str server;
+    struct arena arena;
+    /* live.c */
+    struct watcher *watchers;
+    struct arena seen_arenas[2]; /* of the fingerprints, in turn */
+    uint32_t seen_turn;
+    struct seen *seen; /* [seen_count], in order of creation */
+    uint32_t seen_count;
+    bool watch_due;
+    struct loop_timer watch_timer, heartbeat_timer;
+    /* logs.c */
+    struct log_stream *logs;
+    struct loop_timer log_timer;
+    /* exec.c */
+    struct bridge *bridges;
+    /* plans.c */
+    struct kept_plan kept[PLANS_KEPT];
+};
+
+struct route;
+struct call {
+    struct api *api;
+    struct http_request *request;
+    struct arena *arena;          /* the request's */
+    const struct route *route;
+    struct str segments[SEGMENTS_MAX]; /* what * and @ of the route stand for */
+    uint32_t segments_count;
+    struct peer peer;
+    struct str user;              /* name of the one who asks */
+    struct str value;             /* the wrong value, for an error's body */
+    const struct problems *problems; /* beside an error, NULL: none */
+    const struct plan_change *changes; /* the same */
+    uint32_t changes_count;
+    struct buf text;              /* of the command's answer, while it waits */
+    bool waiting;                 /* a command is with the writer */
+    void *context;                /* the handler's, for its command's outcome */
+};
+
+struct route {
+    const char *method, *path; /* "*": one segment; "@": a workload, an id or PROJECT/NAME */
+    void (*handle)(struct call *c);
+    const char *summary; /* for docs/api.md */
+    bool open;           /* answered to everyone, over TCP too */
+};
+extern const struct route routes[];
+extern const uint32_t routes_count;
+
+/* ---- answering ---- */
+
+struct show call_show(struct call *c);
+/* call_begin starts the JSON answer in c->text; call_send sends it. */
+void call_begin(struct call *c, struct jw *w);
+void call_send(struct call *c, int code);
+/* call_fail answers with the error's body (and problems, changes, value where set). */
+void call_fail(struct call *c, const struct err *err);
+/* call_refuse is call_fail for a command refused at the edge: it is kept for the audit. */
+void call_refuse(struct call *c, const char *what, const struct err *err);
+
+/* ---- asking ---- */
+
+/* call_flag reads ?name=0|1 (also false, true); false and the error answered when it is neither. */
+MUST_USE bool call_flag(struct call *c, struct str name, bool *out);
+/* call_number reads ?name=N in [least, most]; *out keeps its value when it is left out. */
+MUST_USE bool call_number(struct call *c, struct str name, int64_t least, int64_t most,
+                          int64_t *out);
+/* call_args: every argument must be one of these (separated by spaces); error answered otherwise. */
+MUST_USE bool call_args(struct call *c, const char *names);
+/* call_workload finds the workload that @ stands for; NULL: answered. */
+const struct workload *call_workload(struct call *c);
+/* call_command sends the command; done is called with the outcome when it is durable. author and
+ * key are filled in here. */
+void call_command(struct call *c, struct input *in, void (*done)(struct call *c, const struct outcome *));
+
+/* ---- handlers, by file ---- */
+void get_whoami(struct call *c);
+void get_version(struct call *c);
+void get_health(struct call *c);
+void get_cluster(struct call *c);
+void get_departments(struct call *c);
+void get_department(struct call *c);
+void get_projects(struct call *c);
+void get_project(struct call *c);
+void get_pools(struct call *c);
+void get_pool(struct call *c);
+void get_nodes(struct call *c);
+void get_node(struct call *c);
+void get_plan(struct call *c);
+void check_plan(struct call *c);
+void diff_plan(struct call *c);
+void apply_plan(struct call *c);
+void get_workloads(struct call *c);
+void get_workload(struct call *c);
+void post_workload(struct call *c);
+void suspend_workload(struct call *c);
+void resume_workload(struct call *c);
+void delete_workload(struct call *c);
+void get_why(struct call *c);
+void get_logs(struct call *c);
+void get_exec(struct call *c);
+void watch_workloads(struct call *c);
+
+void live_changed(struct api *api);
+void live_stop(struct api *api);
+void logs_stop(struct api *api);
+void exec_stop(struct api *api);
+void plans_changed(struct api *api);
+void plans_free(struct api *api);

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// Logs: a pod's log file as a stream. A timer moves pieces of all open streams while there is room
+// on their way out; a stream that follows ends when the pod has ended and its file is read.
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/call.h"
+#include "base/mem.h"
+#include "io/clock.h"
+#include "io/file.h"
+
+enum {
+    PIECE_BYTES = 64 * 1024,
+    PENDING_BYTES_MAX = 4 << 20,     /* written and not yet taken by the client */
+    PIECES_A_TURN = 16,              /* so that one stream does not hold up the loop */
+    TURN_MS = 50,
+    TAIL_BYTES_MAX = 8 << 20,        /* searched backwards for the last lines */
+    TAIL_LINES_MAX = 1000000,
+};
+
+struct log_stream {
+    struct log_stream *next;
+    struct call *call;
+    struct uuid pod;
+    uint32_t attempt;
+    int fd;            /* -1: the file is not there yet */
+    struct str path;
+    int64_t offset;
+    int64_t tail;      /* lines, -1: all */
+    bool follow, ended;
+};
+
+static void on_over(void *arg)
+{
+    struct log_stream *s = arg;
+    struct log_stream **at = &s->call->api->logs;
+    while (*at != s) {
+        at = &(*at)->next;
+    }
+    *at = s->next;
+    file_close(&s->fd);
+    mem_free(s);
+}
+
+/* Where the last `lines` lines begin, looking back no further than TAIL_BYTES_MAX. */
+static int64_t tail_offset(int fd, int64_t lines)
+{
+    char piece[PIECE_BYTES];
+    int64_t size = lseek(fd, 0, SEEK_END);
+    int64_t at = size;
+    int64_t found = 0;
+    while (at > 0 && size - at < TAIL_BYTES_MAX) {
+        int64_t len = at < PIECE_BYTES ? at : PIECE_BYTES;
+        at -= len;
+        ssize_t n = pread(fd, piece, (size_t)len, at);
+        for (ssize_t i = n - 1; i >= 0; i--) {
+            bool last = at + i == size - 1; /* the end of the last line begins no new one */
+            if (piece[i] == '\n' && !last && ++found == lines) {
+                return at + i + 1;
+            }
+        }
+        if (lines == 0) {
+            return size;
+        }
+    }
+    return at > 0 ? at : 0;
+}
+
+/* The pod goes on under this attempt, and its file may grow. */
+static bool is_live(const struct log_stream *s)
+{
+    const struct engine *engine = s->call->api->config.engine;
+    const struct uuid *id = s->call->context;
+    const struct workload *wl = engine_find(engine, *id);
+    for (uint32_t i = 0; wl != NULL && i < wl->pods_count; i++) {
+        const struct pod *p = &wl->pods[i];
+        if (uuid_eq(p->id, s->pod)) {
+            return p->attempt == s->attempt &&
+                   (p->phase == POD_BINDING || p->phase == POD_RUNNING ||
+                    p->phase == POD_RELEASING);
+        }
+    }
+    return false;
+}
+
+static void open_file(struct log_stream *s)
+{
+    if (s->fd < 0) {
+        s->fd = open(s->path.ptr, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        if (s->fd >= 0 && s->tail >= 0) {
+            s->offset = tail_offset(s->fd, s->tail);
+        }
+    }
+}
+
+/* True when there may be more at once. */
+static bool move_piece(struct log_stream *s)
+{
+    char piece[PIECE_BYTES];
+    struct http_request *r = s->call->request;
+    bool live = is_live(s); /* before reading: what it wrote until then is read now */
+    open_file(s);
+    ssize_t n = s->fd >= 0 ? pread(s->fd, piece, sizeof piece, s->offset) : 0;
+    if (n > 0) {
+        s->offset += n;
+        if (!http_stream_write(r, (struct str){piece, (uint32_t)n})) {
+            s->ended = true;
+        }
+        return !s->ended;
+    }
+    if (!s->follow || !live) {
+        http_stream_end(r);
+        s->ended = true;
+    }
+    return false;
+}
+
+static void on_turn(void *arg)
+{
+    struct api *api = arg;
+    bool more = false;
+    for (struct log_stream *s = api->logs; s != NULL; s = s->next) {
+        for (int i = 0; i < PIECES_A_TURN && !s->ended; i++) {
+            if (http_stream_pending(s->call->request) > PENDING_BYTES_MAX || !move_piece(s)) {
+                break;
+            }
+            more = more || i + 1 == PIECES_A_TURN;
+        }
+    }
+    if (api->logs != NULL) {
+        loop_at(api->config.loop, &api->log_timer, clock_mono_ms() + (more ? 1 : TURN_MS), on_turn,
+                api);
+    }
+}
+
+/* The pod asked for, or the first; NULL: answered. */
+static const struct pod *choose_pod(struct call *c, const struct workload *wl)
+{
+    struct str wanted = http_arg(c->request, STR("pod"));
+    struct uuid id;
+    struct err err;
+    if (wanted.len == 0) {
+        for (uint32_t i = 0; i < wl->pods_count; i++) {
+            if (wl->pods[i].attempt > 0) {
+                return &wl->pods[i];
+            }
+        }
+        return &wl->pods[0];
+    }
+    if (uuid_parse(wanted, &id)) {
+        for (uint32_t i = 0; i < wl->pods_count; i++) {
+            if (uuid_eq(wl->pods[i].id, id)) {
+                return &wl->pods[i];
+            }
+        }
+    }
+    err_set(&err, STATUS_UNKNOWN, "workload " STR_FMT " has no pod \"" STR_FMT "\"",
+            STR_ARG(wl->name), STR_ARG(str_sub(wanted, 0, 100)));
+    err_field(&err, "pod");
+    call_fail(c, &err);
+    return NULL;
+}
+
+static bool find_log(struct call *c, const struct workload *wl, const struct pod *p, bool previous,
+                     struct log_stream *s)
+{
+    struct err err;
+    const struct api_host *host = &c->api->config.host;
+    uint32_t attempts = p->attempt;
+    /* The current attempt has begun when the pod is not just waiting for it. */
+    if (host->log_path == NULL) {
+        err_set(&err, STATUS_UNSUPPORTED, "this server cannot read the logs of pods");
+    } else if (attempts == 0 || (previous && attempts < 2)) {
+        err_set(&err, STATUS_UNKNOWN, "%s of workload " STR_FMT " has not started%s, it has no log",
+                wl->pods_count > 1 ? "that pod" : "the pod", STR_ARG(wl->name),
+                previous ? " before" : "");
+        err_hint(&err, "weir why " STR_FMT "/" STR_FMT " says what it waits for",
+                 STR_ARG(wl->project), STR_ARG(wl->name));
+    } else {
+        s->pod = p->id;
+        s->attempt = previous ? attempts - 1 : attempts;
+        s->path = host->log_path(host->ctx, p->id, s->attempt, false, c->arena);
+        return true;
+    }
+    call_fail(c, &err);
+    return false;
+}
+
+void get_logs(struct call *c)
+{
+    struct log_stream found = {.fd = -1, .tail = -1};
+    bool previous = false;
+    const struct workload *wl = call_workload(c);
+    if (wl == NULL || !call_args(c, "pod follow tail previous") ||
+        !call_flag(c, STR("follow"), &found.follow) ||
+        !call_flag(c, STR("previous"), &previous) ||
+        !call_number(c, STR("tail"), -1, TAIL_LINES_MAX, &found.tail)) {
+        return;
+    }
+    const struct pod *p = choose_pod(c, wl);
+    if (p == NULL || !find_log(c, wl, p, previous, &found)) {
+        return;
+    }
+    struct uuid *id = ARENA_NEW(c->arena, struct uuid);
+    *id = wl->id;
+    c->context = id;
+    struct log_stream *s = mem_alloc(sizeof *s);
+    *s = found;
+    s->call = c;
+    s->next = c->api->logs;
+    c->api->logs = s;
+    c->request->over = on_over;
+    c->request->over_arg = s;
+    http_stream_begin(c->request, 200, "text/plain; charset=utf-8");
+    loop_at(c->api->config.loop, &c->api->log_timer, clock_mono_ms(), on_turn, c->api);
+}
+
+void logs_stop(struct api *api)
+{
+    loop_cancel(api->config.loop, &api->log_timer);
+    for (struct log_stream *s = api->logs; s != NULL; s = s->next) {
+        if (!s->ended) {
+            s->ended = true;
+            http_stream_end(s->call->request);
+        }
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// show: what the state holds as JSON, in the forms of docs/api.md. Pure on the engine; now_ms is for
+// what still counts (how long it runs, how long it waits).
+#pragma once
+
+#include "codec/json.h"
+#include "engine/engine.h"
+
+struct show {
+    const struct engine *engine;
+    int64_t now_ms;
+    struct arena *arena; /* scratch of the answer */
+    /* Places in the queue of all that wait, made when first needed. */
+    uint32_t *places; /* [workloads_count], 0: it does not wait */
+};
+
+void show_workload(struct show *s, struct jw *w, const struct workload *wl, bool with_events);
+void show_why(struct show *s, struct jw *w, const struct why *why);
+void show_story(struct show *s, struct jw *w, const struct workload *wl); /* a list of sentences */
+void show_department(struct show *s, struct jw *w, const struct department *d);
+void show_project(struct show *s, struct jw *w, const struct project *p);
+void show_pool(struct show *s, struct jw *w, const struct pool *p, bool with_queues);
+void show_node(struct show *s, struct jw *w, const struct node *n);
+void show_summary(struct show *s, struct jw *w); /* of the cluster */
+void show_changes(struct jw *w, const struct plan_change *changes, uint32_t count);
+void show_problems(struct jw *w, const struct problems *problems);
+
+/* show_fingerprint changes whenever what show_workload shows may have changed, except for what
+ * merely counts time. */
+uint64_t show_fingerprint(const struct workload *wl);
+struct str show_kind(enum workload_kind kind);
+/* show_find_project: by name, NULL when there is none. */
+const struct project *show_find_project(const struct plan *plan, struct str name);

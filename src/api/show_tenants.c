@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+// Departments, projects, node pools, nodes: what they may and what they hold.
+#include "api/show.h"
+#include "api/show_parts.h"
+#include "base/num.h"
+#include "model/priority.h"
+
+struct queue {
+    struct str name;
+    const struct quota *quotas;
+    uint32_t quotas_count;
+    bool department;
+};
+
+static void show_other(struct jw *w, struct str key, enum resource resource, int64_t guaranteed,
+                       int64_t max, int64_t held)
+{
+    jw_key(w, key);
+    jw_object_begin(w);
+    show_amount(w, STR("guaranteed"), resource, guaranteed);
+    show_amount(w, STR("max"), resource, max);
+    show_amount(w, STR("held"), resource, held);
+    jw_object_end(w);
+}
+
+static void show_queue_in_pool(struct show *s, struct jw *w, const struct queue *q, struct str pool)
+{
+    struct quota quota = plan_quota(q->quotas, q->quotas_count, pool);
+    struct held held = engine_held(s->engine, pool, q->name, q->department);
+    int64_t over = held.gpu_share - quota.gpu_share;
+    jw_member_string(w, STR("pool"), pool);
+    show_amount(w, STR("guaranteed_gpus"), RES_GPU, quota.gpu_share);
+    show_amount(w, STR("max_gpus"), RES_GPU, quota.gpu_max_share);
+    jw_member_bool(w, STR("allow_over_quota"), quota.over_quota);
+    jw_key(w, STR("over_quota_weight"));
+    jw_decimal(w, quota.weight_milli, 3);
+    struct str rank = priority_word(quota.rank);
+    jw_member_string(w, STR("rank"),
+                     rank.len > 0 ? rank
+                                  : arena_printf(s->arena, "%lld", (long long)quota.rank));
+    show_amount(w, STR("held_gpus"), RES_GPU, held.gpu_share);
+    show_amount(w, STR("over_quota_gpus"), RES_GPU,
+                quota.gpu_share >= 0 && over > 0 ? over : 0);
+    show_amount(w, STR("fair_share_gpus"), RES_GPU,
+                engine_fair_share(s->engine, pool, q->name, q->department));
+    show_amount(w, STR("held_non_preemptible_gpus"), RES_GPU, held.gpu_share_nonpreemptible);
+    show_other(w, STR("cpu"), RES_CPU, quota.cpu_milli, quota.cpu_max_milli, held.cpu_milli);
+    show_other(w, STR("memory"), RES_MEMORY, quota.memory_bytes, quota.memory_max_bytes,
+               held.memory_bytes);
+}
+
+static void show_queue_pools(struct show *s, struct jw *w, const struct queue *q)
+{
+    const struct plan *plan = &engine_state(s->engine)->plan;
+    jw_key(w, STR("pools"));
+    jw_array_begin(w);
+    for (uint32_t i = 0; i < plan->pools_count; i++) {
+        jw_object_begin(w);
+        show_queue_in_pool(s, w, q, plan->pools[i].name);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+}
+
+void show_department(struct show *s, struct jw *w, const struct department *d)
+{
+    struct queue q = {d->name, d->quotas, d->quotas_count, true};
+    jw_object_begin(w);
+    jw_member_i64(w, STR("id"), d->id);
+    jw_member_string(w, STR("name"), d->name);
+    jw_key(w, STR("parent"));
+    if (d->parent.len > 0) {
+        jw_string(w, d->parent);
+    } else {
+        jw_null(w);
+    }
+    jw_member_string(w, STR("owner_group"), d->owner_group);
+    show_queue_pools(s, w, &q);
+    jw_object_end(w);
+}
+
+void show_project(struct show *s, struct jw *w, const struct project *p)
+{
+    const struct state *st = engine_state(s->engine);
+    struct queue q = {p->name, p->quotas, p->quotas_count, false};
+    jw_object_begin(w);
+    jw_member_i64(w, STR("id"), p->id);
+    jw_member_string(w, STR("name"), p->name);
+    jw_member_string(w, STR("department"), p->department);
+    jw_member_string(w, STR("access_group"), p->access_group);
+    jw_member_string(w, STR("default_priority"), priority_word(p->default_priority));
+    static const struct str words[] = {
+        [PREEMPTIBILITY_DEFAULT] = STRS(""),
+        [PREEMPTIBLE] = STRS("preemptible"),
+        [NON_PREEMPTIBLE] = STRS("non-preemptible"),
+    };
+    jw_member_string(w, STR("default_preemptibility"), words[p->default_preemptibility]);
+    show_queue_pools(s, w, &q);
+    uint32_t running = 0;
+    uint32_t pending = 0;
+    for (uint32_t i = 0; i < st->workloads_count; i++) {
+        const struct workload *wl = &st->workloads[i];
+        if (str_eq(wl->project, p->name)) {
+            struct str phase = workload_phase(wl);
+            running += str_eq(phase, STR("Running"));
+            pending += str_eq(phase, STR("Pending"));
+        }
+    }
+    jw_member_i64(w, STR("running"), running);
+    jw_member_i64(w, STR("pending"), pending);
+    jw_object_end(w);
+}
+
+/* ---- node pools ---- */
+
+struct pool_sums {
+    uint32_t nodes, devices;
+    int64_t held_share;
+};
+
+static int64_t share_held_on(const struct state *st, struct str node)
+{
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < st->workloads_count; i++) {
+        const struct workload *wl = &st->workloads[i];
+        for (uint32_t k = 0; k < wl->pods_count; k++) {
+            const struct pod *p = &wl->pods[k];
+            bool holds = p->phase == POD_BINDING || p->phase == POD_RUNNING ||
+                         p->phase == POD_RELEASING;
+            for (uint32_t d = 0; holds && str_eq(p->node, node) && d < p->devices_count; d++) {
+                sum += p->devices[d].share;
+            }
+        }
+    }
+    return sum;
+}
+
+static struct pool_sums sum_pool(struct show *s, struct str pool)
+{
+    const struct state *st = engine_state(s->engine);
+    struct pool_sums sums = {0};
+    for (uint32_t i = 0; i < st->nodes_count; i++) {
+        if (str_eq(engine_pool_of(s->engine, &st->nodes[i]), pool)) {
+            sums.nodes++;
+            sums.devices += st->nodes[i].devices_count;
+        }
+    }
+    for (uint32_t i = 0; i < st->plan.departments_count; i++) {
+        const struct department *d = &st->plan.departments[i];
+        if (d->parent.len == 0) { /* a parent's sum is its children's */
+            sums.held_share += engine_held(s->engine, pool, d->name, true).gpu_share;
+        }
+    }
+    return sums;
+}
+
+static struct str placement_word(enum placement p)
+{
+    return p == PLACEMENT_SPREAD ? STR("spread") : STR("binpack");
+}
+
+static void show_queues(struct show *s, struct jw *w, struct str pool)
+{
+    const struct plan *plan = &engine_state(s->engine)->plan;
+    jw_key(w, STR("queues"));
+    jw_array_begin(w);
+    for (uint32_t i = 0; i < plan->departments_count; i++) {
+        const struct department *d = &plan->departments[i];
+        struct queue dq = {d->name, d->quotas, d->quotas_count, true};
+        jw_object_begin(w);
+        jw_member_string(w, STR("kind"), STR("department"));
+        jw_member_string(w, STR("name"), d->name);
+        jw_member_string(w, STR("parent"), d->parent);
+        show_queue_in_pool(s, w, &dq, pool);
+        jw_object_end(w);
+        for (uint32_t k = 0; k < plan->projects_count; k++) {
+            const struct project *p = &plan->projects[k];
+            if (!str_eq(p->department, d->name)) {
+                continue;
+            }
+            struct queue pq = {p->name, p->quotas, p->quotas_count, false};
+            jw_object_begin(w);
+            jw_member_string(w, STR("kind"), STR("project"));
+            jw_member_string(w, STR("name"), p->name);
+            jw_member_string(w, STR("parent"), d->name);
+            show_queue_in_pool(s, w, &pq, pool);
+            jw_object_end(w);
+        }
+    }
+    jw_array_end(w);
+}
+
+void show_pool(struct show *s, struct jw *w, const struct pool *p, bool with_queues)
+{
+    struct pool_sums sums = sum_pool(s, p->name);
+    jw_object_begin(w);
+    jw_member_string(w, STR("name"), p->name);
+    jw_member_string(w, STR("label"),
+                     p->label_key.len > 0
+                         ? arena_printf(s->arena, STR_FMT "=" STR_FMT, STR_ARG(p->label_key),
+                                        STR_ARG(p->label_value))
+                         : STR(""));
+    jw_member_i64(w, STR("nodes"), sums.nodes);
+    jw_member_i64(w, STR("gpus"), sums.devices);
+    show_amount(w, STR("gpus_held"), RES_GPU, sums.held_share);
+    jw_member_string(w, STR("gpu_placement"), placement_word(p->gpu_placement));
+    jw_member_string(w, STR("cpu_placement"), placement_word(p->cpu_placement));
+    jw_member_i64(w, STR("reclaim_min_runtime_ms"), p->reclaim_min_runtime_ms);
+    jw_member_i64(w, STR("preempt_min_runtime_ms"), p->preempt_min_runtime_ms);
+    jw_member_bool(w, STR("time_based_fair_share"), p->time_based_fair_share);
+    if (with_queues) {
+        show_queues(s, w, p->name);
+    }
+    jw_object_end(w);
+}
+
+/* ---- nodes ---- */
+
+static void show_device(struct show *s, struct jw *w, const struct node *n, const struct device *dev)
+{
+    const struct state *st = engine_state(s->engine);
+    int64_t held = 0;
+    jw_object_begin(w);
+    jw_member_string(w, STR("uuid"), dev->uuid);
+    jw_member_string(w, STR("model"), dev->model);
+    jw_member_i64(w, STR("memory"), dev->memory_bytes);
+    jw_member_i64(w, STR("index"), dev->index);
+    jw_member_i64(w, STR("numa_node"), dev->numa_node);
+    jw_member_bool(w, STR("healthy"), dev->healthy);
+    jw_key(w, STR("pods"));
+    jw_array_begin(w);
+    for (uint32_t i = 0; i < st->workloads_count; i++) {
+        const struct workload *wl = &st->workloads[i];
+        for (uint32_t k = 0; k < wl->pods_count; k++) {
+            const struct pod *p = &wl->pods[k];
+            bool holds = p->phase == POD_BINDING || p->phase == POD_RUNNING ||
+                         p->phase == POD_RELEASING;
+            for (uint32_t d = 0; holds && str_eq(p->node, n->name) && d < p->devices_count; d++) {
+                if (str_eq(p->devices[d].uuid, dev->uuid)) {
+                    held += p->devices[d].share;
+                    jw_object_begin(w);
+                    show_uuid(w, STR("pod"), p->id);
+                    jw_member_string(w, STR("workload"), wl->name);
+                    jw_member_string(w, STR("project"), wl->project);
+                    show_amount(w, STR("share"), RES_GPU, p->devices[d].share);
+                    jw_object_end(w);
+                }
+            }
+        }
+    }
+    jw_array_end(w);
+    show_amount(w, STR("held"), RES_GPU, held);
+    jw_object_end(w);
+}
+
+void show_node(struct show *s, struct jw *w, const struct node *n)
+{
+    const struct state *st = engine_state(s->engine);
+    int64_t cpu_held = 0;
+    int64_t memory_held = 0;
+    for (uint32_t i = 0; i < st->workloads_count; i++) {
+        const struct workload *wl = &st->workloads[i];
+        for (uint32_t k = 0; k < wl->pods_count; k++) {
+            const struct pod *p = &wl->pods[k];
+            if ((p->phase == POD_BINDING || p->phase == POD_RUNNING || p->phase == POD_RELEASING) &&
+                str_eq(p->node, n->name)) {
+                cpu_held += wl->spec.pod.cpu_milli;
+                memory_held += wl->spec.pod.memory_bytes;
+            }
+        }
+    }
+    jw_object_begin(w);
+    jw_member_string(w, STR("name"), n->name);
+    jw_member_string(w, STR("pool"), engine_pool_of(s->engine, n));
+    jw_member_bool(w, STR("ready"), n->ready);
+    show_pairs(w, STR("labels"), n->labels, n->labels_count);
+    show_amount(w, STR("cpu"), RES_CPU, n->cpu_milli);
+    show_amount(w, STR("memory"), RES_MEMORY, n->memory_bytes);
+    show_amount(w, STR("cpu_held"), RES_CPU, cpu_held);
+    show_amount(w, STR("memory_held"), RES_MEMORY, memory_held);
+    show_strings(w, STR("notes"), n->notes, n->notes_count);
+    jw_member_i64(w, STR("gpus"), n->devices_count);
+    show_amount(w, STR("gpus_held"), RES_GPU, share_held_on(st, n->name));
+    jw_key(w, STR("devices"));
+    jw_array_begin(w);
+    for (uint32_t i = 0; i < n->devices_count; i++) {
+        show_device(s, w, n, &n->devices[i]);
+    }
+    jw_array_end(w);
+    jw_object_end(w);
+}
+
+void show_summary(struct show *s, struct jw *w)
+{
+    const struct state *st = engine_state(s->engine);
+    uint32_t gpus = 0;
+    uint32_t ready = 0;
+    int64_t held = 0;
+    for (uint32_t i = 0; i < st->nodes_count; i++) {
+        const struct node *n = &st->nodes[i];
+        gpus += n->devices_count;
+        for (uint32_t d = 0; n->ready && d < n->devices_count; d++) {
+            ready += n->devices[d].healthy;
+        }
+    }
+    for (uint32_t i = 0; i < st->plan.departments_count; i++) {
+        if (st->plan.departments[i].parent.len == 0) {
+            held += engine_held(s->engine, STR(""), st->plan.departments[i].name, true).gpu_share;
+        }
+    }
+    enum { PHASES_MAX = 16 };
+    struct {
+        struct str phase;
+        uint32_t count;
+    } phases[PHASES_MAX];
+    uint32_t phase_count = 0;
+    for (uint32_t i = 0; i < st->workloads_count; i++) {
+        struct str phase = workload_phase(&st->workloads[i]);
+        uint32_t at = 0;
+        while (at < phase_count && !str_eq(phases[at].phase, phase)) {
+            at++;
+        }
+        if (at == phase_count && phase_count < PHASES_MAX) {
+            phases[phase_count].phase = phase;
+            phases[phase_count++].count = 0;
+        }
+        if (at < phase_count) {
+            phases[at].count++;
+        }
+    }
+    jw_object_begin(w);
+    jw_member_i64(w, STR("gpus"), gpus);
+    jw_member_i64(w, STR("gpus_ready"), ready);
+    show_amount(w, STR("gpus_held"), RES_GPU, held);
+    jw_member_i64(w, STR("nodes"), st->nodes_count);
+    jw_key(w, STR("workloads"));
+    jw_object_begin(w);
+    for (uint32_t i = 0; i < phase_count; i++) {
+        jw_member_i64(w, phases[i].phase, phases[i].count);
+    }
+    jw_object_end(w);
+    jw_member_i64(w, STR("revision"), st->plan_revision);
+    jw_member_i64(w, STR("seq"), st->seq);
+    jw_object_end(w);
+}
+
+/* ---- plans ---- */
+
+void show_changes(struct jw *w, const struct plan_change *changes, uint32_t count)
+{
+    static const struct str kinds[] = {
+        [CHANGE_ADD] = STRS("add"),
+        [CHANGE_REMOVE] = STRS("remove"),
+        [CHANGE_SET] = STRS("set"),
+    };
+    jw_array_begin(w);
+    for (uint32_t i = 0; i < count; i++) {
+        jw_object_begin(w);
+        jw_member_string(w, STR("kind"), kinds[changes[i].kind]);
+        jw_member_string(w, STR("what"), changes[i].what);
+        jw_member_string(w, STR("field"), changes[i].field);
+        jw_member_string(w, STR("from"), changes[i].from);
+        jw_member_string(w, STR("to"), changes[i].to);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+}
+
+void show_problems(struct jw *w, const struct problems *problems)
+{
+    jw_array_begin(w);
+    for (uint32_t i = 0; i < problems->count; i++) {
+        const struct problem *p = &problems->items[i];
+        jw_object_begin(w);
+        jw_member_string(w, STR("severity"),
+                         p->severity == SEVERITY_ERROR ? STR("error") : STR("warning"));
+        jw_member_i64(w, STR("line"), p->line);
+        jw_member_i64(w, STR("col"), p->col);
+        jw_member_string(w, STR("field"), p->field);
+        jw_member_string(w, STR("text"), p->text);
+        jw_member_string(w, STR("hint"), p->hint);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Handlers that only read: the server itself, departments, projects, node pools, nodes.
+#include "api/call.h"
+
+void get_health(struct call *c)
+{
+    struct jw w;
+    call_begin(c, &w);
+    jw_object_begin(&w);
+    jw_member_bool(&w, STR("ok"), true);
+    jw_object_end(&w);
+    call_send(c, 200);
+}
+
+void get_version(struct call *c)
+{
+    struct jw w;
+    call_begin(c, &w);
+    jw_object_begin(&w);
+    jw_member_string(&w, STR("version"), STR(WEIR_VERSION));
+    jw_object_end(&w);
+    call_send(c, 200);
+}
+
+void get_whoami(struct call *c)
+{
+    struct jw w;
+    call_begin(c, &w);
+    jw_object_begin(&w);
+    jw_member_string(&w, STR("user"), c->user);
+    jw_member_i64(&w, STR("uid"), c->peer.uid);
+    jw_key(&w, STR("roles"));
+    jw_array_begin(&w);
+    jw_string(&w, STR("administrator"));
+    jw_array_end(&w);
+    jw_member_string(&w, STR("server"), c->api->server);
+    jw_member_string(&w, STR("version"), STR(WEIR_VERSION));
+    jw_object_end(&w);
+    call_send(c, 200);
+}
+
+void get_cluster(struct call *c)
+{
+    struct show show = call_show(c);
+    struct jw w;
+    call_begin(c, &w);
+    show_summary(&show, &w);
+    call_send(c, 200);
+}
+
+static void list_begin(struct call *c, struct jw *w)
+{
+    call_begin(c, w);
+    jw_object_begin(w);
+    jw_key(w, STR("items"));
+    jw_array_begin(w);
+}
+
+static void list_send(struct call *c, struct jw *w)
+{
+    jw_array_end(w);
+    jw_object_end(w);
+    call_send(c, 200);
+}
+
+/* What is not there: with the nearest name that is. */
+static void unknown(struct call *c, const char *what, const struct str *names, uint32_t count)
+{
+    struct err err;
+    struct str name = str_sub(c->segments[0], 0, 100);
+    err_set(&err, STATUS_UNKNOWN, "there is no %s \"" STR_FMT "\"", what, STR_ARG(name));
+    uint32_t near = str_nearest(name, names, count);
+    if (near < count) {
+        err_hint(&err, "did you mean \"" STR_FMT "\"?", STR_ARG(names[near]));
+    }
+    call_fail(c, &err);
+}
+
+static const struct plan *plan_of(const struct call *c)
+{
+    return &engine_state(c->api->config.engine)->plan;
+}
+
+/* The names of a table's rows, and the row that has the name asked for (count: none). */
+#define FIND_NAMED(c, items, items_count, names, at)                                              \
+    struct str *names = ARENA_ARRAY((c)->arena, struct str, (items_count));                       \
+    uint32_t at = (items_count);                                                                  \
+    for (uint32_t i_ = 0; i_ < (items_count); i_++) {                                             \
+        names[i_] = (items)[i_].name;                                                             \
+        at = str_eq(names[i_], (c)->segments[0]) ? i_ : at;                                       \
+    }
+
+void get_departments(struct call *c)
+{
+    struct show show = call_show(c);
+    struct jw w;
+    list_begin(c, &w);
+    for (uint32_t i = 0; i < plan_of(c)->departments_count; i++) {
+        show_department(&show, &w, &plan_of(c)->departments[i]);
+    }
+    list_send(c, &w);
+}
+
+void get_department(struct call *c)
+{
+    const struct plan *plan = plan_of(c);
+    FIND_NAMED(c, plan->departments, plan->departments_count, names, at);
+    if (at == plan->departments_count) {
+        unknown(c, "department", names, plan->departments_count);
+        return;
+    }
+    struct show show = call_show(c);
+    struct jw w;
+    call_begin(c, &w);
+    show_department(&show, &w, &plan->departments[at]);
+    call_send(c, 200);
+}
+
+void get_projects(struct call *c)
+{
+    struct show show = call_show(c);
+    struct jw w;
+    list_begin(c, &w);
+    for (uint32_t i = 0; i < plan_of(c)->projects_count; i++) {
+        show_project(&show, &w, &plan_of(c)->projects[i]);
+    }
+    list_send(c, &w);
+}
+
+void get_project(struct call *c)
+{
+    const struct plan *plan = plan_of(c);
+    FIND_NAMED(c, plan->projects, plan->projects_count, names, at);
+    if (at == plan->projects_count) {
+        unknown(c, "project", names, plan->projects_count);
+        return;
+    }
+    struct show show = call_show(c);
+    struct jw w;
+    call_begin(c, &w);
+    show_project(&show, &w, &plan->projects[at]);
+    call_send(c, 200);
+}
+
+void get_pools(struct call *c)
+{
+    struct show show = call_show(c);
+    struct jw w;
+    list_begin(c, &w);
+    for (uint32_t i = 0; i < plan_of(c)->pools_count; i++) {
+        show_pool(&show, &w, &plan_of(c)->pools[i], false);
+    }
+    list_send(c, &w);
+}
+
+void get_pool(struct call *c)
+{
+    const struct plan *plan = plan_of(c);
+    FIND_NAMED(c, plan->pools, plan->pools_count, names, at);
+    if (at == plan->pools_count) {
+        unknown(c, "node pool", names, plan->pools_count);
+        return;
+    }
+    struct show show = call_show(c);
+    struct jw w;
+    call_begin(c, &w);
+    show_pool(&show, &w, &plan->pools[at], true);
+    call_send(c, 200);
+}
+
+void get_nodes(struct call *c)
+{
+    const struct state *st = engine_state(c->api->config.engine);
+    struct show show = call_show(c);
+    struct jw w;
+    list_begin(c, &w);
+    for (uint32_t i = 0; i < st->nodes_count; i++) {
+        show_node(&show, &w, &st->nodes[i]);
+    }
+    list_send(c, &w);
+}
+
+void get_node(struct call *c)
+{
+    const struct state *st = engine_state(c->api->config.engine);
+    FIND_NAMED(c, st->nodes, st->nodes_count, names, at);
+    if (at == st->nodes_count) {
+        unknown(c, "node", names, st->nodes_count);
+        return;
+    }
+    struct show show = call_show(c);
+    struct jw w;
+    call_begin(c, &w);
+    show_node(&show, &w, &st->nodes[at]);
+    call_send(c, 200);
+}

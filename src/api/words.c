@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table of sentences by code. In braces is what the reason carries:
+//   {queue} {pool} {other}            names; {other} is "another workload" when none is known
+//   {requested} {held} {bound}        amounts of the reason's resource, with the unit
+//   {requested#} {held#} {bound#}     the same fields as plain counts
+//   {nodes}                           ": 3 nodes: not enough devices free; …", or nothing
+//   {until}                           " until 2026-11-30T12:00:00.000Z", or nothing
+#include "api/words.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "codec/rfc3339.h"
+
+static const char *const sentences[REASON_COUNT] = {
+    [REASON_QUEUE_MISSING] = "Its project has no queue in node pool {pool}.",
+    [REASON_QUEUE_NOT_LEAF] = "{queue} has others below it; work is submitted to those.",
+    [REASON_GATED] = "It is held back{until}: it failed and waits before it is started again.",
+    [REASON_NOT_READY] = "{requested#} of the {bound#} pods it needs exist.",
+    [REASON_OVER_LIMIT] = "It asks for {requested}; {queue} holds {held} in node pool {pool} and may "
+                          "hold at most {bound}.",
+    [REASON_NON_PREEMPTIBLE_OVER_QUOTA] =
+        "It is non-preemptible and asks for {requested}; {queue} holds {held} non-preemptibly in "
+        "node pool {pool}, and non-preemptible work stays inside its guarantee of {bound}.",
+    [REASON_NO_NODES] = "Node pool {pool} has no usable node.",
+    [REASON_NO_NODE_FITS] = "No node of node pool {pool} has {requested} free for a pod; the most "
+                            "free on one is {bound}{nodes}.",
+    [REASON_TOO_LARGE] = "A pod of it asks for {requested}; the largest node of node pool {pool} "
+                         "has {bound}{nodes}.",
+    [REASON_GANG_INCOMPLETE] = "{requested#} of its pods start together or not at all; {held#} find "
+                               "a place in node pool {pool}{nodes}.",
+    [REASON_TOPOLOGY] = "No topology domain of node pool {pool} takes its {requested#} pods; the "
+                        "best one takes {bound#}.",
+    [REASON_TOPOLOGY_UNKNOWN] = "The topology it names does not exist in node pool {pool}.",
+    [REASON_WAITING_FOR_RELEASE] = "Its place in node pool {pool} is still being left by {other}.",
+    [REASON_WAITING_FOR_CLAIM] = "{other} was stopped for it in node pool {pool} and has not left "
+                                 "yet.",
+    [REASON_KEPT_FOR_OTHER] = "What is free in node pool {pool} is kept for {other}, for which it "
+                              "was freed.",
+    [REASON_BEHIND_IN_QUEUE] = "{other} was served before it in node pool {pool} and took what was "
+                               "free{nodes}.",
+    [REASON_DEPTH_REACHED] = "Only the first {bound#} waiting workloads of {queue} are looked at in "
+                             "one round; it is behind them.",
+    [REASON_PREEMPTION_DELAY] = "It may not yet take from others{until}.",
+    [REASON_FAIR_SHARE_REACHED] = "It asks for {requested}; {queue} holds {held} in node pool {pool} "
+                                  "and its fair share is {bound}, so it may not take from others.",
+    [REASON_NO_VICTIMS] = "Nothing is free for it in node pool {pool}, and nothing there may be "
+                          "stopped for it{nodes}.",
+    [REASON_VICTIMS_PROTECTED] = "{other} could be stopped for it, but is inside its minimum run "
+                                 "time{until}.",
+    [REASON_VICTIMS_NOT_ENOUGH] = "Stopping all that may be stopped for it in node pool {pool} "
+                                  "would not make room{nodes}.",
+    [REASON_SEARCH_EXHAUSTED] = "The search for room in node pool {pool} ended at its bound of "
+                                "{bound#} placements; it goes on in the next round.",
+    [REASON_EVICTED_RECLAIM] = "It was stopped for {other}, whose queue is below its share; {queue} "
+                               "held {held} in node pool {pool}, its share there is {bound}.",
+    [REASON_EVICTED_PREEMPT] = "It was stopped for {other}, which has a higher priority in the same "
+                               "project.",
+    [REASON_EVICTED_CONSOLIDATION] = "It was stopped to be moved, so that {other} finds room in one "
+                                     "place.",
+    [REASON_EVICTED_STALE] = "It was stopped: {held#} of the {requested#} pods that must run "
+                             "together were running.",
+    [REASON_PLACED] = "It has a place in node pool {pool}.",
+    [REASON_PARTLY_PLACED] = "The minimum of its pods has a place in node pool {pool}; the others "
+                             "wait{nodes}.",
+};
+
+static const char *const node_causes[NODE_REASON_COUNT] = {
+    [NODE_REASON_FITS] = "would do",
+    [NODE_REASON_NOT_READY] = "not ready",
+    [NODE_REASON_CORDONED] = "closed for new work",
+    [NODE_REASON_SELECTOR] = "labels do not match",
+    [NODE_REASON_TAINT] = "taint not tolerated",
+    [NODE_REASON_MIG_STRATEGY] = "another MIG strategy",
+    [NODE_REASON_NO_DEVICES] = "no such devices",
+    [NODE_REASON_NO_FRACTIONS] = "whole devices only",
+    [NODE_REASON_DEVICES_SMALL] = "memory of its devices too small",
+    [NODE_REASON_DEVICES_SICK] = "devices not healthy",
+    [NODE_REASON_TOO_SMALL] = "too small even when empty",
+    [NODE_REASON_PODS] = "no room for one more pod",
+    [NODE_REASON_CPU] = "not enough CPU free",
+    [NODE_REASON_MEMORY] = "not enough memory free",
+    [NODE_REASON_EXTENDED] = "an extended resource is used up",
+    [NODE_REASON_DEVICES] = "not enough devices free",
+    [NODE_REASON_DEVICES_SPLIT] = "enough free, but in parts of several devices",
+    [NODE_REASON_KEPT] = "free, but kept for another workload",
+    [NODE_REASON_AFFINITY] = "the pods it wants to be near are not there",
+    [NODE_REASON_ANTI_AFFINITY] = "a pod it must not be near is there",
+    [NODE_REASON_TOPOLOGY] = "outside the topology domain",
+    [NODE_REASON_QUEUE_LIMIT] = "its queue would pass a limit there",
+};
+
+bool words_has(enum reason_code code)
+{
+    return code == REASON_NONE || sentences[code] != NULL;
+}
+
+bool words_is_count(uint32_t code)
+{
+    return code < REASON_COUNT && sentences[code] != NULL && strchr(sentences[code], '#') != NULL;
+}
+
+static void add_decimal(int64_t thousandths, struct buf *out)
+{
+    buf_printf(out, "%lld", (long long)(thousandths / 1000));
+    int64_t rest = thousandths % 1000;
+    if (rest != 0) {
+        char digits[4] = {(char)('0' + rest / 100), (char)('0' + rest / 10 % 10),
+                          (char)('0' + rest % 10), '\0'};
+        for (int i = 2; digits[i] == '0'; i--) {
+            digits[i] = '\0';
+        }
+        buf_printf(out, ".%s", digits);
+    }
+}
+
+void words_gpus(int64_t share, struct buf *out)
+{
+    add_decimal(share / DEVICE_SHARE * 1000 +
+                    (share % DEVICE_SHARE * 1000 + DEVICE_SHARE / 2) / DEVICE_SHARE,
+                out);
+}
+
+static void add_bytes(int64_t bytes, struct buf *out)
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    size_t unit = 0;
+    int64_t scale = 1;
+    while (unit + 1 < COUNT_OF(units) && bytes / 1024 >= scale) {
+        scale *= 1024;
+        unit++;
+    }
+    /* Two digits behind the point are enough to read; the exact number is in the field. */
+    int64_t hundredths = bytes / scale * 100 + (int64_t)((__int128)(bytes % scale) * 100 / scale);
+    add_decimal(hundredths * 10, out);
+    buf_printf(out, " %s", units[unit]);
+}
+
+void words_amount(enum resource resource, int64_t amount, struct buf *out)
+{
+    if (amount < 0) {
+        buf_str(out, STR("an unlimited amount"));
+    } else if (resource == RES_GPU) {
+        words_gpus(amount, out);
+        buf_str(out, amount == DEVICE_SHARE ? STR(" GPU") : STR(" GPUs"));
+    } else if (resource == RES_CPU) {
+        add_decimal(amount, out);
+        buf_str(out, amount == 1000 ? STR(" CPU core") : STR(" CPU cores"));
+    } else {
+        add_bytes(amount, out);
+        buf_str(out, STR(" of memory"));
+    }
+}
+
+static void add_nodes(const struct why *why, struct buf *out)
+{
+    for (uint32_t i = 0; i < why->nodes_count; i++) {
+        const struct why_nodes *n = &why->nodes[i];
+        if (n->code < NODE_REASON_COUNT) {
+            buf_printf(out, "%s%u %s: %s", i == 0 ? " (" : "; ", n->count,
+                       n->count == 1 ? "node" : "nodes", node_causes[n->code]);
+        }
+    }
+    if (why->nodes_count > 0) {
+        buf_char(out, ')');
+    }
+}
+
+static void add_time(int64_t at_ms, struct buf *out)
+{
+    if (at_ms > 0) {
+        char text[RFC3339_TEXT_SIZE];
+        buf_str(out, STR(" until "));
+        buf_str(out, rfc3339_format(at_ms, text));
+    }
+}
+
+static void add_queue(const struct why *why, struct buf *out)
+{
+    if (why->queue.len == 0) {
+        buf_str(out, STR("its queue"));
+    } else {
+        buf_printf(out, "%s " STR_FMT, why->queue_is_department ? "department" : "project",
+                   STR_ARG(why->queue));
+    }
+}
+
+static void add_field(const struct why *why, struct str name, struct buf *out)
+{
+    const struct {
+        struct str name;
+        int64_t value;
+    } numbers[] = {
+        {STR("requested"), why->requested},
+        {STR("held"),      why->held     },
+        {STR("bound"),     why->bound    },
+    };
+    enum resource resource = why->resource < RES_COUNT ? (enum resource)why->resource : RES_GPU;
+    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+        if (str_eq(name, numbers[i].name)) {
+            words_amount(resource, numbers[i].value, out);
+            return;
+        }
+        if (str_ends(name, STR("#")) && str_eq(str_sub(name, 0, name.len - 1), numbers[i].name)) {
+            buf_printf(out, "%lld", (long long)numbers[i].value);
+            return;
+        }
+    }
+    if (str_eq(name, STR("queue"))) {
+        add_queue(why, out);
+    } else if (str_eq(name, STR("pool"))) {
+        buf_str(out, why->pool);
+    } else if (str_eq(name, STR("other"))) {
+        buf_str(out, why->other_name.len != 0 ? why->other_name : STR("another workload"));
+    } else if (str_eq(name, STR("nodes"))) {
+        add_nodes(why, out);
+    } else {
+        CHECK(str_eq(name, STR("until")));
+        add_time(why->until_ms, out);
+    }
+}
+
+void words_why(const struct why *why, struct buf *out)
+{
+    if (why->code == REASON_NONE) {
+        return;
+    }
+    if (why->code >= REASON_COUNT) { /* of a newer weir's journal */
+        buf_printf(out, "For a reason this weir does not know (code %u).", why->code);
+        return;
+    }
+    size_t start = out->len;
+    struct str rest = str_from_c(sentences[why->code]);
+    while (rest.len > 0) {
+        uint32_t open = str_find(rest, '{');
+        buf_str(out, str_sub(rest, 0, open));
+        if (open == rest.len) {
+            break;
+        }
+        uint32_t close = str_find(rest, '}');
+        add_field(why, str_sub(rest, open + 1, close - open - 1), out);
+        rest = str_sub(rest, close + 1, rest.len);
+    }
+    /* A sentence begins with a capital, unless with a workload's name, which has none. */
+    if (!out->full && str_starts(str_from_c(sentences[why->code]), STR("{queue}"))) {
+        char *first = &out->ptr[start];
+        *first = (char)(*first >= 'a' && *first <= 'z' ? *first - 'a' + 'A' : *first);
+    }
+}
+
+static void add_text(struct str text, struct buf *out)
+{
+    if (text.len > 0) {
+        buf_printf(out, ": " STR_FMT, STR_ARG(text));
+    }
+}
+
+static void by(const struct event *event, struct buf *out)
+{
+    if (event->author.len > 0) {
+        buf_printf(out, " by " STR_FMT, STR_ARG(event->author));
+    }
+}
+
+void words_event(const struct event *event, struct buf *out)
+{
+    struct str node = event->node.len > 0 ? event->node : STR("its node");
+    switch (event->kind) {
+    case EVENT_SUBMITTED:
+        buf_str(out, STR("Submitted"));
+        by(event, out);
+        break;
+    case EVENT_SCHEDULED:
+        buf_printf(out, "A place was found on node " STR_FMT, STR_ARG(node));
+        break;
+    case EVENT_STARTED:
+        buf_printf(out, "Started on node " STR_FMT, STR_ARG(node));
+        break;
+    case EVENT_WAITING:
+        words_why(&event->why, out);
+        return;
+    case EVENT_EVICTED:
+        if (event->why.code != REASON_NONE) {
+            words_why(&event->why, out);
+            return;
+        }
+        buf_printf(out, "Stopped on node " STR_FMT, STR_ARG(node));
+        break;
+    case EVENT_EXITED:
+        buf_printf(out, "Ended on node " STR_FMT " with exit code %lld", STR_ARG(node),
+                   (long long)event->exit_code);
+        add_text(event->text, out);
+        break;
+    case EVENT_SUSPENDED:
+        buf_str(out, STR("Suspended"));
+        by(event, out);
+        break;
+    case EVENT_RESUMED:
+        buf_str(out, STR("Resumed"));
+        by(event, out);
+        break;
+    case EVENT_DELETED:
+        buf_str(out, STR("Deleted"));
+        by(event, out);
+        break;
+    case EVENT_START_FAILED:
+        buf_printf(out, "Could not be started on node " STR_FMT, STR_ARG(node));
+        add_text(event->text, out);
+        break;
+    case EVENT_NODE_LOST:
+        buf_printf(out, "Node " STR_FMT " was lost", STR_ARG(node));
+        break;
+    }
+    buf_char(out, '.');
+}
