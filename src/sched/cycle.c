@@ -114,13 +114,35 @@ static void emit_binds(struct sched *s)
     }
 }
 
-// A pod that was to be moved may have lost its new place to another claimant since.
+// Whoever took the place of the claimant, if it lost it again.
+static uint32_t beneficiary(const struct sched *s, uint32_t workload)
+{
+    for (uint32_t i = 0; i < s->snap->workloads.count && workload != IX_NONE; i++) {
+        if (s->workloads[workload].ousted_by == IX_NONE) {
+            break;
+        }
+        workload = s->workloads[workload].ousted_by;
+    }
+    return workload;
+}
+
+// Later searches of the cycle may have taken the place of a claimant or of a pod that was to be
+// moved, or found that a pod can stay after all.
 static void settle_evicts(struct sched *s)
 {
+    uint32_t kept = 0;
     for (uint32_t i = 0; i < s->out->evicts.count; i++) {
-        struct decision_evict *e = &s->out->evicts.items[i];
-        e->moved = s->tasks[e->task.ix].state == WORK_PIPELINED;
+        struct decision_evict e = s->out->evicts.items[i];
+        enum work_state state = s->tasks[e.task.ix].state;
+        if (state == WORK_HELD) {
+            continue;
+        }
+        e.moved = state == WORK_PIPELINED;
+        e.reason.node.ix = e.moved ? s->tasks[e.task.ix].place.node : IX_NONE;
+        e.reason.other.ix = beneficiary(s, e.reason.other.ix);
+        s->out->evicts.items[kept++] = e;
     }
+    s->out->evicts.count = kept;
 }
 
 // The first pods of a workload are bound: it starts now.

@@ -773,7 +773,11 @@ static void record_evictions(struct search *x)
         for (uint32_t t = 0; t < unit->count; t++) {
             uint32_t task = x->unit_tasks.items[unit->first + t];
             enum work_state state = s->tasks[task].state;
-            bool told = s->tasks[task].old.node != IX_NONE && before_eviction(x, task)->state == WORK_HELD;
+            const struct work *before = before_eviction(x, task);
+            if (state == WORK_EVICTED && before->state == WORK_PIPELINED) {
+                s->workloads[unit->workload].ousted_by = x->claimant;
+            }
+            bool told = s->tasks[task].old.node != IX_NONE && before->state == WORK_HELD;
             if ((state != WORK_EVICTED && state != WORK_PIPELINED) || !told) {
                 continue;
             }
@@ -949,6 +953,7 @@ static void search_for(struct search *x, struct memo *memo)
     order_restart(&x->victims);
     if (solve(x)) {
         s->out->stats.solved[s->action]++;
+        s->workloads[x->claimant].ousted_by = IX_NONE;
         record_evictions(x);
         x->stale_order = true;
         allocate_settle(s);

@@ -340,6 +340,7 @@ void sched_init(struct sched *s, const struct snapshot *snap, struct arena *aren
     for (uint32_t w = 0; w < snap->workloads.count; w++) {
         uint32_t q = snap->workloads.items[w].queue.ix;
         s->workloads[w].usable = q != IX_NONE && snap->queues.items[q].child_count == 0;
+        s->workloads[w].ousted_by = IX_NONE;
         reason_init(&s->workloads[w].reason, REASON_NONE);
     }
     init_nodes(s);

@@ -89,6 +89,7 @@ struct workload_state {
     bool next_known;
     bool started;                /* had a pod placed when the cycle began */
     bool was_bound;              /* a pod of it was allocated in this cycle */
+    uint32_t ousted_by;          /* claimant that took the place it was promised; IX_NONE */
     bool usable;                 /* its queue exists and has no children */
     struct reason reason;
 };

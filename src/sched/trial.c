@@ -148,6 +148,26 @@ static uint32_t free_device(const struct sched *s, uint32_t node, const struct p
     return IX_NONE;
 }
 
+// What pods placed by this trial are to take of the device.
+static int64_t coming_by_trial(const struct sched *s, uint32_t device)
+{
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < s->ops.count; i++) {
+        const struct op *op = &s->ops.items[i];
+        const struct work *w = &s->tasks[op->task];
+        bool last = op->kind == OP_PLACE && w->state == WORK_PIPELINED;
+        for (uint32_t e = i + 1; last && e < s->ops.count; e++) {
+            last = s->ops.items[e].kind != OP_PLACE || s->ops.items[e].task != op->task;
+        }
+        for (uint32_t h = 0; last && h < w->place.hold_count; h++) {
+            if (s->holds.items[w->place.hold_first + h].device.ix == device) {
+                sum += device_take(shape_of(s, op->task), &s->devices[device]);
+            }
+        }
+    }
+    return sum;
+}
+
 // The holds on device from of pods placed by this trial are put on device to, or back.
 static void swap_device(struct sched *s, uint32_t from, uint32_t to)
 {
@@ -182,7 +202,8 @@ static bool make_way(struct sched *s, uint32_t task)
         if (d->occupied == d->leaving) {
             other = free_device(s, w->old.node, &w->old);
         }
-        if (other == IX_NONE || s->devices[other].cap != d->cap) {
+        if (other == IX_NONE || s->devices[other].cap != d->cap ||
+            coming_by_trial(s, device) != d->coming) {
             return false;
         }
         struct op *op = push_op(s, OP_SWAP, task);
