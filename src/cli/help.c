@@ -52,26 +52,34 @@ static struct str flag_help(const struct flag *f, struct arena *arena)
     return s;
 }
 
+// The names of a set of refused flags, which have nothing more to say; "" for any other set.
+static struct str refused_names(const struct flag_set *set, const char *quote, struct arena *arena)
+{
+    struct str names = STR("");
+    for (uint32_t i = 0; i < set->count; i++) {
+        if (set->flags[i].refused == NULL) {
+            return STR("");
+        }
+        names = arena_printf(arena, "%.*s%s%s--%s%s", STR_ARG(names), i > 0 ? " " : "", quote,
+                             set->flags[i].name, quote);
+    }
+    return names;
+}
+
 static void write_set(const struct flag_set *set, uint32_t width, struct arena *arena,
                       struct buf *out)
 {
     buf_printf(out, "\n%s:\n", set->title);
+    struct str refused = refused_names(set, "", arena);
+    if (refused.len > 0) {
+        buf_printf(out, "  ");
+        view_fold(out, refused, 2, width);
+        return;
+    }
     uint32_t column = 0;
-    bool refused = set->count > 0;
     for (uint32_t i = 0; i < set->count; i++) {
         uint32_t len = flag_spelling(&set->flags[i], arena).len;
         column = len > column && len <= FLAG_COLUMN_MAX ? len : column;
-        refused = refused && set->flags[i].refused != NULL;
-    }
-    if (refused) { // a long list of names that say nothing more
-        struct str names = STR("");
-        for (uint32_t i = 0; i < set->count; i++) {
-            names = arena_printf(arena, "%.*s%s--%s", STR_ARG(names), i > 0 ? " " : "",
-                                 set->flags[i].name);
-        }
-        buf_printf(out, "  ");
-        view_fold(out, names, 2, width);
-        return;
     }
     for (uint32_t i = 0; i < set->count; i++) {
         struct str left = flag_spelling(&set->flags[i], arena);
@@ -266,6 +274,12 @@ static void roff_c(struct buf *out, const char *text)
 static void roff_set(const struct flag_set *set, struct arena *arena, struct buf *out)
 {
     buf_printf(out, ".SS \"%s\"\n", set->title);
+    struct str refused = refused_names(set, "", arena);
+    if (refused.len > 0) {
+        roff(out, refused);
+        buf_char(out, '\n');
+        return;
+    }
     for (uint32_t i = 0; i < set->count; i++) {
         const struct flag *f = &set->flags[i];
         buf_printf(out, ".TP\n");
@@ -396,6 +410,11 @@ static void markdown_cell(struct buf *out, struct str text)
 
 static void markdown_set(const struct flag_set *set, struct arena *arena, struct buf *out)
 {
+    struct str refused = refused_names(set, "`", arena);
+    if (refused.len > 0) {
+        buf_printf(out, "\n%s: %.*s\n", set->title, STR_ARG(refused));
+        return;
+    }
     buf_printf(out, "\n| %s | |\n| --- | --- |\n", set->title);
     for (uint32_t i = 0; i < set->count; i++) {
         const struct flag *f = &set->flags[i];

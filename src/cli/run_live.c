@@ -240,6 +240,7 @@ struct watch {
     struct cli *cli;
     const struct args *args;
     bool json, redraws;
+    bool removed;      /* the next data is of a workload that is no more */
     struct buf lines;  /* of the stream, not yet whole */
     struct seen *seen; /* in the order they were first seen */
     uint32_t count, cap;
@@ -247,6 +248,15 @@ struct watch {
     int64_t drawn_ms;
     struct arena scratch;
 };
+
+static uint32_t watch_find(const struct watch *w, struct str id)
+{
+    uint32_t at = 0;
+    while (at < w->count && !str_eq(w->seen[at].id, id)) {
+        at++;
+    }
+    return at;
+}
 
 // Keeps the newest state of a workload and gives it, or NULL when the text is none.
 static const struct doc *watch_keep(struct watch *w, struct str text)
@@ -259,19 +269,31 @@ static const struct doc *watch_keep(struct watch *w, struct str text)
         arena_done(&fresh);
         return NULL;
     }
-    uint32_t at = 0;
-    while (at < w->count && !str_eq(w->seen[at].id, view_raw(doc, "id"))) {
-        at++;
-    }
+    uint32_t at = watch_find(w, view_raw(doc, "id"));
     if (at == w->count) {
         w->seen = array_grow(&w->cli->arena, w->seen, sizeof(w->seen[0]), w->count, &w->cap);
-        w->seen[w->count++] = (struct seen){.id = arena_str(&w->cli->arena, view_raw(doc, "id"))};
+        w->count++;
     } else {
         arena_done(&w->seen[at].arena);
     }
-    w->seen[at].arena = fresh;
-    w->seen[at].doc = doc;
+    w->seen[at] = (struct seen){.arena = fresh, .id = view_raw(doc, "id"), .doc = doc};
     return doc;
+}
+
+// The server has forgotten it.
+static void watch_drop(struct watch *w, struct str text)
+{
+    struct doc *doc;
+    arena_reset(&w->scratch);
+    if (json_doc(arena_str(&w->scratch, text), &w->scratch, &doc, NULL) != STATUS_OK) {
+        return;
+    }
+    uint32_t at = watch_find(w, view_raw(doc, "id"));
+    if (at < w->count) {
+        arena_done(&w->seen[at].arena);
+        w->count--;
+        memmove(&w->seen[at], &w->seen[at + 1], sizeof(w->seen[0]) * (w->count - at));
+    }
 }
 
 static uint32_t terminal_rows(void)
@@ -332,23 +354,31 @@ static void watch_line(struct watch *w, const struct doc *d)
     fflush(stdout);
 }
 
-// One line of the event stream; only data lines of workloads say something.
+// One line of the event stream: what the next data is about, or data.
 static void watch_take(struct watch *w, struct str line)
 {
+    if (str_starts(line, STR("event:"))) {
+        w->removed = str_eq(str_trim(str_sub(line, 6, line.len)), STR("removed"));
+        return;
+    }
     if (!str_starts(line, STR("data:"))) {
         return;
     }
     struct str text = str_trim(str_sub(line, 5, line.len));
+    w->drawn_ms = 0; // drawn at the next idle moment, so that a burst is drawn once
     if (w->json) {
         printf(STR_FMT "\n", STR_ARG(text));
         fflush(stdout);
+        return;
+    }
+    if (w->removed) {
+        watch_drop(w, text);
         return;
     }
     const struct doc *doc = watch_keep(w, text);
     if (doc != NULL && !w->redraws) {
         watch_line(w, doc);
     }
-    w->drawn_ms = 0; // drawn at the next idle moment, so that a burst is drawn once
 }
 
 static bool watch_sink(void *ctx, struct str piece)
@@ -391,31 +421,17 @@ int run_watch(struct cli *cli, const struct args *args)
     }
     struct str project = args_has(args, "all") ? args_text(args, "project")
                                                : cli_project(cli, args);
-    struct str list = STR("/workloads"), stream = STR("/workloads/watch");
+    struct str stream = STR("/workloads/watch"); // begins with all that have not ended
     if (project.len > 0) {
-        list = client_query(&cli->client, list, "project", project);
         stream = client_query(&cli->client, stream, "project", project);
     }
     arena_init(&w.scratch, 0);
     buf_init(&w.lines, WATCH_BYTES_MAX);
     struct answer answer;
-    int failed = listing_get(cli, list, &answer);
-    for (const struct doc *d = failed ? NULL : listing_items(answer.body)->child; d != NULL;
-         d = d->next) {
-        struct buf text;
-        buf_init(&text, WATCH_BYTES_MAX);
-        struct jw jw;
-        jw_init(&jw, &text, false);
-        jw_doc(&jw, d);
-        struct str line = arena_printf(&cli->arena, "data:" STR_FMT, STR_ARG(buf_view(&text)));
-        watch_take(&w, line);
-        buf_done(&text);
-    }
-    if (!failed) {
-        struct client_stream_hooks hooks = {.sink = watch_sink, .idle = watch_idle, .ctx = &w};
-        if (client_stream(&cli->client, stream, &hooks, &answer, &err) != STATUS_OK) {
-            failed = cli_fail(cli, &err, answer.body);
-        }
+    int failed = 0;
+    struct client_stream_hooks hooks = {.sink = watch_sink, .idle = watch_idle, .ctx = &w};
+    if (client_stream(&cli->client, stream, &hooks, &answer, &err) != STATUS_OK) {
+        failed = cli_fail(cli, &err, answer.body);
     }
     for (uint32_t i = 0; i < w.count; i++) {
         arena_done(&w.seen[i].arena);

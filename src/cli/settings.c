@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/settings.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "codec/json.h"
@@ -108,7 +110,12 @@ enum status settings_set(struct settings *s, struct str key, struct str value, s
     if (value.len == 0) {
         drop(map, d);
     }
-    enum status status = file_mkdirs(arena_cstr(s->arena, s->directory), 0700, err);
+    const char *path = arena_cstr(s->arena, s->directory);
+    enum status status = file_mkdirs(path, 0700, err);
+    CLEANUP(file_close) int dir = -1;
+    if (status == STATUS_OK && (dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
+        status = err_set(err, STATUS_IO, "%s cannot be opened: %s", path, strerror(errno));
+    }
     if (status != STATUS_OK) {
         return status;
     }
@@ -119,8 +126,8 @@ enum status settings_set(struct settings *s, struct str key, struct str value, s
     jw_doc(&w, s->root);
     buf_char(&text, '\n');
     status = text.full ? err_set(err, STATUS_TOO_LARGE, "the settings would be over 1 MiB")
-                       : file_write(AT_FDCWD, arena_cstr(s->arena, path_of(s)), buf_view(&text),
-                                    0600, false, err);
+                       : file_write(dir, arena_cstr(s->arena, s->file), buf_view(&text), 0600,
+                                    false, err);
     buf_done(&text);
     return status;
 }

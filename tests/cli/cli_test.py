@@ -1,0 +1,789 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The command line from outside: what each verb prints, in which form, with which exit status.
+
+usage: cli_test.py WEIR TOP [--server]
+
+Without --server: what needs none. With it: against a real `weir up` with four simulated devices in a
+temporary directory. Prints TAP. Waits for conditions, never for time."""
+
+import difflib
+import fcntl
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+import traceback
+
+WEIR, TOP = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+POOL = "validation"
+DEADLINE_S = float(os.environ.get("WEIR_TEST_DEADLINE", "60"))
+TESTS = []
+SERVER_TESTS = []
+
+
+class Skip(Exception):
+    pass
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+def server_test(function):
+    SERVER_TESTS.append(function)
+    return function
+
+
+class Cli:
+    """A command line with a configuration directory of its own."""
+
+    def __init__(self, home):
+        self.home = home
+        self.socket = os.path.join(home, "weir.sock")
+        self.env = {k: v for k, v in os.environ.items()
+                    if not k.startswith(("WEIR_", "RUNAI_")) and k != "NO_COLOR"}
+        self.env.update(WEIR_SOCKET=self.socket, HOME=home, LC_ALL="C.UTF-8", TZ="UTC",
+                        RUNAI_CLI_CONFIG_PATH=os.path.join(home, "cli"))
+
+    def run(self, *args, env=None, stdin=None):
+        done = subprocess.run([WEIR, *args], env={**self.env, **(env or {})}, input=stdin,
+                              stdin=subprocess.DEVNULL if stdin is None else None,
+                              capture_output=True, timeout=DEADLINE_S)
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    def ok(self, *args, **more):
+        code, out, err = self.run(*args, **more)
+        equal(code, 0, f"weir {' '.join(args)}: {err}")
+        return out
+
+    def fails(self, status, *args, **more):
+        code, out, err = self.run(*args, **more)
+        equal(code, status, f"weir {' '.join(args)}: {out}{err}")
+        return err
+
+    def json(self, *args):
+        return json.loads(self.ok(*args, "--json"))
+
+
+def equal(got, want, what=""):
+    if got != want:
+        raise AssertionError(f"{what}\n  got  {got!r:.1000}\n  want {want!r:.1000}")
+
+
+def holds(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+def until(what, condition):
+    end = time.monotonic() + DEADLINE_S
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError(f"gave up waiting until {what}")
+        time.sleep(0.02)
+
+
+class Terminal:
+    """A command on a terminal of a given size; all it writes is kept."""
+
+    def __init__(self, cli, *args, columns=80, rows=24, env=None):
+        self.text = b""
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+            os.execve(WEIR, [WEIR, *args], {**cli.env, "TERM": "xterm", **(env or {})})
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def pump(self):
+        ready, _, _ = select.select([self.fd], [], [], 0.05)
+        if ready:
+            try:
+                piece = os.read(self.fd, 65536)
+            except OSError:
+                piece = b""
+            self.text += piece
+            return bool(piece)
+        return True
+
+    def until(self, what):
+        end = time.monotonic() + DEADLINE_S
+        while what.encode() not in self.text:
+            if not self.pump() or time.monotonic() > end:
+                raise AssertionError(f"the terminal never showed {what!r}: {self.text!r}")
+
+    def type(self, text):
+        os.write(self.fd, text.encode())
+
+    def wait(self):
+        while self.pump():
+            pass
+        _, status = os.waitpid(self.pid, 0)
+        os.close(self.fd)
+        return os.waitstatus_to_exitcode(status)
+
+    def kill(self):
+        os.kill(self.pid, signal.SIGINT)
+        return self.wait()
+
+
+def lines(text):
+    return text.rstrip("\n").split("\n")
+
+
+def plain(text):
+    return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text)
+
+
+def commands():
+    """Every command of the program, from its own generated page."""
+    page = subprocess.run([WEIR, "_docs"], capture_output=True, text=True, check=True).stdout
+    return re.findall(r"^## weir (.*)$", page, re.M)
+
+
+# What needs no server.
+
+
+@test
+def every_command_has_help_with_an_example(cli):
+    found = commands()
+    holds(len(found) > 40, f"only {len(found)} commands")
+    for command in found:
+        out = cli.ok(*command.split(), "--help")
+        holds("\nExample:\n  " in out, f"{command}: no example")
+        holds("Usage:\n  weir " in out, f"{command}: no usage")
+        equal(cli.ok("help", *command.split()), out, f"help {command}")
+
+
+@test
+def groups_and_the_program_have_help(cli):
+    for line in ("", "--help", "-h", "help"):
+        holds(cli.ok(*line.split()).startswith("weir divides GPUs between teams"), line)
+    for group in ("training", "training standard", "workload", "plan", "project", "nodepool"):
+        out = cli.ok(*group.split(), "--help")
+        holds("Commands:" in out and "Example:" in out, out)
+
+
+@test
+def what_is_unknown_is_answered_with_the_nearest(cli):
+    for line, next_step in [
+            ("projct list", "did you mean weir project?"),
+            ("training sumbit a", "did you mean weir training submit?"),
+            ("workload list --projct a", "did you mean --project?"),
+            ("training submit a --priority hihg", "did you mean high?"),
+            ("help planet", "weir --help lists the commands")]:
+        err = cli.fails(2, *line.split())
+        holds(next_step in err, f"{line}: {err}")
+
+
+@test
+def usage_errors_name_the_field_and_end_with_2(cli):
+    for line, wanted in [
+            ("training submit a -p x -g 0", ["--gpu-devices-request", "at least 1"]),
+            ("training submit a -p x --cpu-memory-request 1Q", ["--cpu-memory-request", "500M"]),
+            ("training submit a", ["in which project?", "weir project set"]),
+            ("training submit -p x", ["has no name", "--name-prefix"]),
+            ("training submit a -p x --name-prefix b", ["which one counts?"]),
+            ("training submit a -p x -c", ["no command behind --"]),
+            ("training submit a -p x sleep 5", ["behind --"]),
+            ("training submit a -p x --gpu-request-type memory", ["--gpu-memory-request"]),
+            ("training submit a -p x --host-network", ["needs Kubernetes"]),
+            ("training describe", ["which workload?"]),
+            ("training exec a -p x", ["which command?"]),
+            ("config set", ["nothing to set"]),
+            ("project describe", ["which project?"]),
+            ("completion fish", ["expected bash or zsh"]),
+            ("plan check", ["FILE is missing"])]:
+        err = cli.fails(2, *line.split())
+        for text in wanted:
+            holds(text in err, f"{line}: {text!r} not in {err}")
+    code, _, err = cli.run("workload", "list", "--columns", "\x1b[31m")
+    holds(code != 0 and "\x1b" not in err, f"a terminal sequence comes back: {err!r}")
+
+
+@test
+def without_a_server_the_next_step_is_said(cli):
+    for line in ("whoami", "workload list -A", "login", "plan export", "node list",
+                 "training exec a -p x -- true"):
+        err = cli.fails(1, *line.split())
+        holds("weir up" in err, f"{line}: {err}")
+    out = cli.ok("version")
+    holds(re.match(r"Client   \d+\.\d+\.\d+\nServer   none answers", out), out)
+    equal(json.loads(cli.ok("version", "--json"))["server"], None)
+    err = cli.fails(1, "whoami", "--socket", "/" + "x" * 200)
+    holds("too long" in err, err)
+    err = cli.fails(1, "whoami", env={"WEIR_SOCKET": "/nowhere/s"})
+    holds("/nowhere/s" in err, err)
+
+
+@test
+def settings_are_kept_where_they_are_looked_for(cli):
+    path = os.path.join(cli.home, "cli", "config.json")
+    cli.ok("config", "set", "--output", "yaml", "-p", "team-a")
+    kept = json.load(open(path))
+    equal(kept, {"output": "yaml", "project": "team-a"})
+    equal(os.stat(path).st_mode & 0o777, 0o600)
+    kept["control_plane"] = {"url": "https://x"}
+    json.dump(kept, open(path, "w"))
+    cli.ok("config", "set", "--output", "table")
+    equal(json.load(open(path))["control_plane"], {"url": "https://x"}, "others' keys are kept")
+    holds("team-a" in cli.ok("config", "describe"), "describe")
+    equal(cli.json("config", "describe")["project"], "team-a")
+    other = {"RUNAI_CLI_CONFIG_PATH": os.path.join(cli.home, "else"),
+             "RUNAI_CLI_CONFIG_FILE": "other.json"}
+    cli.ok("config", "set", "-p", "team-b", env=other)
+    equal(json.load(open(os.path.join(cli.home, "else", "other.json"))), {"project": "team-b"})
+    cli.ok("config", "set", "-p", "team-c", "--config-path", os.path.join(cli.home, "third"))
+    equal(os.listdir(os.path.join(cli.home, "third")), ["config.json"])
+    open(path, "w").write("{\"project\": }")
+    err = cli.fails(1, "config", "describe")
+    holds("config.json" in err and "mend the file" in err, err)
+    os.remove(path)
+
+
+@test
+def completion_scripts_are_right_shell(cli):
+    for shell in ("bash", "zsh"):
+        script = cli.ok("completion", shell)
+        if shutil.which(shell):
+            done = subprocess.run([shell, "-n"], input=script, text=True, capture_output=True)
+            equal((done.returncode, done.stderr), (0, ""), shell)
+    # What bash really offers.
+    for typed, want in [("weir wo", ["workload"]), ("weir training su", ["submit", "suspend"]),
+                        ("weir training submit --preemptibility ",
+                         ["non-preemptible", "preemptible"]),
+                        ("weir plan apply --pr", ["--prune"])]:
+        words = typed.split(" ")
+        driver = (cli.ok("completion", "bash") +
+                  f"\nCOMP_WORDS=({' '.join(repr(w) for w in words)}); COMP_CWORD={len(words) - 1}\n"
+                  "compopt() { :; }; _weir; printf '%s\\n' \"${COMPREPLY[@]}\" | sort\n")
+        done = subprocess.run(["bash", "-c", driver], capture_output=True, text=True,
+                              env={**cli.env, "WEIR_COMPLETE": WEIR})
+        equal(done.stdout.split(), want, typed + done.stderr)
+
+
+@test
+def manual_pages_pass_groff_without_a_warning(cli):
+    where = os.path.join(cli.home, "man")
+    cli.ok("_man", where)
+    pages = sorted(os.listdir(where))
+    equal(len(pages), len(commands()) + 1)
+    for page in pages:
+        done = subprocess.run(["groff", "-man", "-ww", "-b", "-z", "-K", "utf8",
+                               os.path.join(where, page)], capture_output=True, text=True)
+        equal((done.returncode, done.stderr), (0, ""), page)
+    if shutil.which("man"):
+        done = subprocess.run(["man", "--warnings", "-l", os.path.join(where, "weir.1")],
+                              capture_output=True, text=True,
+                              env={**cli.env, "MANWIDTH": "80", "PATH": os.environ["PATH"]})
+        equal(done.stderr, "")
+        holds("weir-training-standard-submit" in done.stdout.replace("\u2010", "-"), done.stdout)
+
+
+@test
+def the_page_of_the_docs_is_the_one_the_table_makes(cli):
+    written = open(os.path.join(TOP, "docs", "cli.md")).read()
+    difference = list(difflib.unified_diff(lines(written), lines(cli.ok("_docs")), lineterm=""))
+    equal(difference, [], "docs/cli.md is old; write it with `weir _docs > docs/cli.md`")
+
+
+@test
+def plans_are_checked_offline(cli):
+    for example in ("tenant-plan.yaml", "validation.yaml", "production.yaml"):
+        path = os.path.join(TOP, "examples", example)
+        code, out, err = cli.run("plan", "check", path)
+        equal(code, 0, out)
+        holds("the file alone is checked" in err, err)
+        equal(cli.run("plan", "check", "--offline", path)[::2], (0, ""))
+    bad = os.path.join(cli.home, "bad.yaml")
+    text = open(os.path.join(TOP, "examples", "validation.yaml")).read()
+    holds("guaranteed_gpus: 2" in text, "the example has changed")
+    open(bad, "w").write(text.replace("guaranteed_gpus: 2", "guaranteed_gpus: -3", 1))
+    code, out, _ = cli.run("plan", "check", "--offline", bad)
+    line = text[:text.index("guaranteed_gpus: 2")].count("\n") + 1
+    equal(code, 1)
+    holds(re.search(rf"^{re.escape(bad)}:{line}:\d+: error: ", out, re.M), out)
+    holds(re.search(r"^ *\| +\^", out, re.M), "no caret: " + out)
+    problems = json.loads(cli.run("plan", "check", "--offline", bad, "--json")[1])["problems"]
+    equal((problems[0]["severity"], problems[0]["line"]), ("error", line))
+    equal(cli.run("plan", "check", "--offline", "-", stdin=text.encode())[0], 0)
+    err = cli.fails(1, "plan", "check", os.path.join(cli.home, "nothing.yaml"))
+    holds("next" in err, err)
+
+
+@test
+def the_terminal_gets_colour_and_others_do_not(cli):
+    wrong = ("project", "lits")
+    screen = Terminal(cli, *wrong)
+    equal(screen.wait(), 2)
+    holds(b"\x1b[31m" in screen.text, f"no colour: {screen.text!r}")
+    for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        screen = Terminal(cli, *wrong, env=env)
+        equal(screen.wait(), 2)
+        holds(b"\x1b" not in screen.text, f"{env}: {screen.text!r}")
+    holds("\x1b" not in cli.fails(2, *wrong), "colour in a pipe")
+    screen = Terminal(cli, "training", "submit", "--help", columns=60)
+    equal(screen.wait(), 0)
+    for line in lines(screen.text.decode().replace("\r", "")):
+        holds(len(line) <= 60 or line.startswith("  weir training "), line)
+
+
+@test
+def output_that_cannot_be_written_is_a_failure(cli):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([WEIR, "--help"], stdout=full, stderr=subprocess.PIPE, env=cli.env)
+    equal(done.returncode, 1)
+    holds(b"could not be written" in done.stderr, done.stderr)
+
+
+# Against a server.
+
+
+class Server:
+    def __init__(self, cli):
+        self.cli = cli
+        self.log = os.path.join(cli.home, "server.log")
+        self.process = None
+
+    def start(self):
+        self.process = subprocess.Popen(
+            [WEIR, "up", "--data", os.path.join(self.cli.home, "data"), "--gpus", "fake:4",
+             "--node-label", f"runai.node-pool={POOL}", "--listen", "127.0.0.1:0", "--socket",
+             self.cli.socket],
+            stdout=open(self.log, "ab"), stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+            env=self.cli.env)
+        until("the server answers", self.answers)
+
+    def answers(self):
+        if self.process.poll() is not None:
+            raise AssertionError(f"weir up ended by itself:\n{open(self.log).read()}")
+        return self.cli.run("whoami")[0] == 0
+
+    def stop(self):
+        if self.process and self.process.poll() is None:
+            for w in self.cli.json("workload", "list", "-A"):
+                self.cli.run("workload", "delete", w["id"], "--yes")
+            until("all workloads are gone", lambda: not any(
+                w["pods_running"] for w in self.cli.json("workload", "list", "-A")))
+            self.process.send_signal(signal.SIGTERM)
+            self.process.wait(timeout=DEADLINE_S)
+
+
+def submit(cli, name, *more, project="team-a", command=("sleep", "600")):
+    return cli.ok("training", "submit", name, "-p", project, "-i", "host", "--node-pools", POOL,
+                  "--termination-grace-period", "1s", *more, "--", *command)
+
+
+def phase(cli, name, project="team-a"):
+    return cli.json("workload", "describe", name, "-p", project)["phase"]
+
+
+def runs(cli, name, project="team-a"):
+    until(f"{name} runs", lambda: phase(cli, name, project) == "Running")
+
+
+def gone(cli, *names, project="team-a"):
+    cli.ok("training", "delete", *names, "-p", project)
+    until("its GPUs are free", lambda: not any(
+        w["pods_running"] for w in cli.json("workload", "list", "-A") if w["name"] in names))
+
+
+@server_test
+def session(cli):
+    user = cli.json("whoami")
+    equal((user["uid"], user["roles"]), (os.getuid(), ["administrator"]))
+    holds("administrator" in cli.ok("login"), "login")
+    holds(cli.ok("whoami").startswith("User     "), "whoami")
+    holds("uid:" in cli.ok("whoami", "--yaml"), "whoami --yaml")
+    cli.ok("logout")
+    equal(cli.json("version")["server"], cli.json("version")["client"])
+    holds("GET /whoami: answered, status 200" in cli.run("whoami", "--debug")[2], "debug")
+
+
+@server_test
+def the_plan_is_applied_compared_and_exported(cli):
+    tenants = os.path.join(TOP, "examples", "tenant-plan.yaml")
+    plan = os.path.join(TOP, "examples", "validation.yaml")
+    cli.ok("plan", "check", plan)
+    err = cli.fails(1, "plan", "apply", plan)
+    holds("--yes" in err, f"applied without being asked: {err}")
+    holds(len(cli.json("plan", "diff", plan)["changes"]) > 0, "nothing to change")
+    cli.ok("plan", "apply", tenants, "--yes")
+    out = cli.ok("plan", "apply", plan, "--yes")
+    revision = int(re.search(r"revision (\d+)", out).group(1))
+    equal(cli.json("plan", "diff", plan)["changes"], [])
+    holds("no changes" in cli.ok("plan", "diff", plan), "diff")
+    again = cli.json("plan", "apply", plan, "--yes")
+    equal(again["revision"], revision, "the same plan again changes nothing")
+    exported = os.path.join(cli.home, "exported.yaml")
+    open(exported, "w").write(cli.ok("plan", "export"))
+    equal(cli.json("plan", "diff", exported, "--prune")["changes"], [])
+    holds("projects" in json.dumps(cli.json("plan", "export")), "export --json")
+    # Against a revision that is no longer the current one.
+    err = cli.fails(1, "plan", "apply", tenants, "--yes", "--base-revision", str(revision - 1))
+    holds("team-a" in err and "meanwhile" in err, err)
+    bad = os.path.join(cli.home, "bad.yaml")
+    open(bad, "w").write(open(plan).read().replace("guaranteed_gpus: 2", "guaranteed_gpu: 2", 1))
+    for verb in ("check", "diff", "apply"):
+        code, out, err = cli.run("plan", verb, bad)
+        equal(code, 1, verb)
+        holds("guaranteed_gpus" in out + err and "^" in out + err, out + err)
+
+
+@server_test
+def lists_have_three_forms(cli):
+    for line, key in [("project list", "name"), ("department list", "name"),
+                      ("nodepool list", "name"), ("node list", "name"),
+                      ("workload list -A", None), ("cluster list", None)]:
+        words = line.split()
+        answer = cli.json(*words)
+        table = lines(cli.ok(*words))
+        holds(re.match(r"[A-Z -]+$", table[0]), f"{line}: {table[0]}")
+        holds(len(table) > len(answer) or not isinstance(answer, list), line)
+        bare = cli.ok(*words, "--no-headers")
+        equal(lines(bare) if bare else [], table[1:], line)
+        if key:
+            names = [item[key] for item in answer]
+            equal(names, sorted(names), f"{line}: order")
+            shown = lines(cli.ok(*words, "--columns", key, "--no-headers"))
+            equal({re.sub(r"^[│├└─ ]+", "", name) for name in shown}, set(names), line)
+        equal(cli.ok(*words, "-o", "json"), cli.ok(*words, "--json"))
+        holds(cli.ok(*words, "--yaml").strip() != "", line)
+        err = cli.fails(2, *words, "--columns", "nmae")
+        holds("unknown column" in err, err)
+
+
+@server_test
+def descriptions_have_three_forms(cli):
+    node = cli.json("node", "list")[0]["name"]
+    for line in ("project describe team-a", "nodepool describe validation", f"node describe {node}",
+                 "department describe " + cli.json("department", "list")[0]["name"]):
+        words = line.split()
+        equal(cli.json(*words)["name"], words[-1], line)
+        holds(words[-1] in lines(cli.ok(*words))[0], line)
+        holds("name: " + words[-1] in cli.ok(*words, "--yaml"), line)
+        err = cli.fails(1, *words[:2], "nosuchthing")
+        holds("nosuchthing" in err, err)
+    holds("4 of 4" in cli.ok("nodepool", "describe", POOL), "the picture")
+    devices = cli.json("node", "describe", node)["devices"]
+    holds(all(d["uuid"] in cli.ok("node", "describe", node) for d in devices), "devices")
+
+
+@server_test
+def the_default_project_and_columns_are_kept(cli):
+    err = cli.fails(1, "project", "set", "team-z")
+    holds("team-z" in err and "did you mean" in err, err)
+    cli.ok("project", "set", "team-a")
+    equal(lines(cli.ok("project", "describe"))[0], "Project team-a")
+    cli.ok("project", "list", "--columns", "name,held", "--set-default-columns")
+    equal(lines(cli.ok("project", "list"))[0].split(), ["PROJECT", "HELD"])
+    cli.ok("config", "set", "--output", "json")
+    json.loads(cli.ok("project", "list"))
+    cli.ok("config", "set", "--output", "table")
+    os.remove(os.path.join(cli.home, "cli", "config.json"))
+
+
+@server_test
+def the_command_of_the_guide_works_word_by_word(cli):
+    line = ("runai training standard submit team-a-job-1 -p team-a -i host "
+            "--gpu-devices-request 1 --node-pools validation --priority low "
+            "--preemptibility preemptible -- sleep 600")
+    done = subprocess.run(["bash", "-O", "expand_aliases", "-c",
+                           f"alias runai='{WEIR}'\n{line}"], env=cli.env, capture_output=True,
+                          text=True)
+    equal((done.returncode, done.stderr), (0, ""))
+    holds("team-a-job-1 submitted to project team-a" in done.stdout, done.stdout)
+    w = cli.json("training", "describe", "team-a-job-1", "-p", "team-a")
+    equal((w["command"], w["gpu_devices"], w["pools"], w["priority"], w["preemptibility"],
+           w["image"]),
+          (["sleep", "600"], 1, [POOL], "low", "preemptible", "host"))
+    runs(cli, "team-a-job-1")
+    out = cli.ok("training", "describe", "team-a-job-1", "-p", "team-a")
+    for title in ("General", "Compute", "Pods", "Events"):
+        holds(f"\n{title}\n" in out, f"no section {title}: {out}")
+    holds("\nEvents\n" not in cli.ok("workload", "describe", "team-a-job-1", "-p", "team-a",
+                                     "--events=false"), "--events=false")
+    holds("█" in cli.ok("nodepool", "describe", POOL), "the picture")
+    out = cli.ok("why", "team-a-job-1", "-p", "team-a")
+    holds(out.startswith("team-a-job-1 of team-a: Running"), out)
+    gone(cli, "team-a-job-1")
+
+
+@server_test
+def flags_of_submit_arrive(cli):
+    w = json.loads(cli.ok(
+        "training", "submit", "--name-prefix", "many", "-p", "team-a", "-i", "host", "-g", "1",
+        "-e", "A=1", "-e", "B=x=y", "-e", "A=2", "--label", "team=a", "--annotation", "note=n",
+        "--cpu-core-request", "0.25", "--cpu-memory-request", "64Mi", "--working-dir", "/tmp",
+        "--restart-policy", "OnFailure", "--backoff-limit", "3", "--termination-grace-period",
+        "2s", "--parallelism", "2", "--node-pools", POOL, "--priority", "medium-high",
+        "--preemptibility", "preemptible", "--json", "--", "sh", "-c", "sleep 600"))
+    holds(w["name"].startswith("many"), w["name"])
+    equal((w["env"], w["labels"], w["annotations"]),
+          ({"A": "2", "B": "x=y"}, {"team": "a"}, {"note": "n"}))
+    equal((w["cpu"], w["memory"], w["working_dir"], w["restart"], w["backoff_limit"],
+           w["grace_ms"], w["pods_wanted"], w["priority"], w["command"]),
+          (0.25, 64 << 20, "/tmp", "on-failure", 3, 2000, 2, "medium-high",
+           ["sh", "-c", "sleep 600"]))
+    gone(cli, w["name"])
+    for more, field in [(["-g", "1", "--gpu-portion-request", "0.5"], "gpu"),
+                        (["--node-pools", "nowhere"], "nowhere"),
+                        (["-p", "team-c"], "team-c")]:
+        err = cli.fails(1, "training", "submit", "bad", "-p", "team-a", "-i", "host", *more, "--",
+                        "true")
+        holds(field in err, err)
+    err = cli.fails(1, "training", "submit", "a/b", "-p", "team-a", "-i", "host", "--", "true")
+    holds("name" in err, err)
+
+
+@server_test
+def a_waiting_job_shows_its_reason(cli):
+    submit(cli, "holds-all", "-g", "4")
+    runs(cli, "holds-all")
+    submit(cli, "waits-1", "-g", "4")
+    submit(cli, "waits-2", "-g", "4")
+    row = until("it waits with a reason", lambda: next(
+        (w for w in cli.json("workload", "list", "-p", "team-a")
+         if w["name"] == "waits-2" and w["why"]), None))
+    equal(row["phase"], "Pending")
+    table = cli.ok("workload", "list", "-p", "team-a", "--status", "Pending")
+    holds(row["why"]["message"].split()[0] in table and "in the queue" in table, table)
+    out = cli.ok("why", "waits-2", "-p", "team-a")
+    holds(row["why"]["code"] in out and "place 2 in the queue" in out, out)
+    story = cli.json("why", "waits-2", "-p", "team-a")
+    holds(story["story"], story)
+    equal(cli.ok("workload", "list", "-A", "--columns", "name", "--no-headers", "--max-items",
+                 "2").count("\n"), 2)
+    err = cli.fails(1, "training", "attach", "waits-1", "-p", "team-a", "--pod-running-timeout",
+                    "10ms")
+    holds("has not started within" in err and "weir why" in err, err)
+    # On a terminal the reason turns with a spinner, and the table keeps to the width.
+    screen = Terminal(cli, "training", "attach", "waits-1", "-p", "team-a")
+    screen.until("Pending")
+    screen.kill()
+    screen = Terminal(cli, "workload", "list", "-A", columns=70)
+    equal(screen.wait(), 0)
+    for line in lines(plain(screen.text.decode().replace("\r", ""))):
+        holds(len(line) <= 70, f"{len(line)} columns: {line}")
+    gone(cli, "holds-all", "waits-1", "waits-2")
+
+
+@server_test
+def logs_are_shown_and_followed(cli):
+    gate = os.path.join(cli.home, "gate")
+    os.mkfifo(gate)
+    submit(cli, "speaks", command=("sh", "-c", f"echo one; echo two; read x <{gate}; echo three"))
+    runs(cli, "speaks")
+    until("it has written", lambda: cli.run("training", "logs", "speaks", "-p", "team-a")[1] ==
+          "one\ntwo\n")
+    equal(cli.ok("training", "logs", "speaks", "-p", "team-a", "--tail", "1"), "two\n")
+    equal(cli.ok("workload", "logs", "team-a/speaks", "--limit-bytes", "5"), "one\nt")
+    follow = subprocess.Popen([WEIR, "training", "logs", "speaks", "-p", "team-a", "-f"],
+                              env=cli.env, stdout=subprocess.PIPE, text=True)
+    equal((follow.stdout.readline(), follow.stdout.readline()), ("one\n", "two\n"))
+    with open(gate, "w") as f:
+        f.write("go\n")
+    equal(follow.stdout.read(), "three\n")
+    equal(follow.wait(DEADLINE_S), 0)
+    until("it has ended", lambda: phase(cli, "speaks") == "Completed")
+    gone(cli, "speaks")
+
+
+@server_test
+def attach_ends_as_the_workload_ends(cli):
+    code, out, err = cli.run("training", "submit", "ends-7", "-p", "team-a", "-i", "host",
+                             "--attach", "--", "sh", "-c", "echo here; exit 7")
+    equal(code, 7, err)
+    holds("here\n" in out, out)
+    code, out, err = cli.run("training", "attach", "ends-7", "-p", "team-a")
+    equal((code, out), (7, "here\n"), err)
+    code, out, err = cli.run("training", "submit", "ends-0", "-p", "team-a", "-i", "host", "-q",
+                             "--attach", "--", "echo", "fine")
+    equal((code, out, err), (0, "fine\n", ""))
+    gone(cli, "ends-7", "ends-0")
+
+
+@server_test
+def exec_runs_beside_the_workload(cli):
+    submit(cli, "host-of", "-g", "1")
+    runs(cli, "host-of")
+    code, out, err = cli.run("training", "exec", "host-of", "-p", "team-a", "--", "sh", "-c",
+                             "echo out; echo err >&2; exit 5")
+    equal((code, out, err), (5, "out\n", "err\n"))
+    code, out, _ = cli.run("workload", "exec", "host-of", "-p", "team-a", "-i", "--", "cat",
+                           stdin=b"through and back\n")
+    equal((code, out), (0, "through and back\n"))
+    big = bytes(range(32, 127)) * 20000
+    done = subprocess.run([WEIR, "workload", "exec", "host-of", "-p", "team-a", "-i", "--", "cat"],
+                          input=big, capture_output=True, env=cli.env, timeout=DEADLINE_S)
+    equal((done.returncode, done.stdout == big), (0, True), "a large input comes back whole")
+    devices = cli.ok("training", "exec", "host-of", "-p", "team-a", "--", "printenv",
+                     "CUDA_VISIBLE_DEVICES").strip()
+    equal(cli.json("workload", "describe", "host-of", "-p", "team-a")["pods"][0]["devices"],
+          devices.split(","))
+    # A terminal of its own, with its size, raw so that ^C reaches the command.
+    screen = Terminal(cli, "training", "bash", "host-of", "-p", "team-a", columns=91, rows=33)
+    screen.type("stty size; echo rea''dy\n")
+    screen.until("ready")
+    holds(b"33 91" in screen.text, screen.text)
+    screen.type("sleep 600\n")
+    screen.type("\x03")
+    screen.type("exit 9\n")
+    equal(screen.wait(), 9)
+    err = cli.fails(1, "training", "exec", "nothere", "-p", "team-a", "--", "true")
+    holds("nothere" in err, err)
+    gone(cli, "host-of")
+
+
+@server_test
+def suspend_resume_and_delete(cli):
+    submit(cli, "rests")
+    runs(cli, "rests")
+    holds("rests suspended" in cli.ok("training", "suspend", "rests", "-p", "team-a"), "suspend")
+    until("it is stopped", lambda: phase(cli, "rests") == "Stopped")
+    cli.ok("training", "resume", "rests", "-p", "team-a")
+    runs(cli, "rests")
+    ident = cli.json("training", "describe", "rests", "-p", "team-a")["id"]
+    equal(cli.json("workload", "describe", "--uuid", ident)["name"], "rests")
+    equal(cli.json("workload", "describe", ident)["name"], "rests")
+    equal(cli.json("workload", "describe", "rests")["id"], ident, "the only one of the name")
+    submit(cli, "rests", project="team-b")
+    err = cli.fails(1, "workload", "describe", "rests")
+    holds("team-a, team-b" in err and "-p PROJECT" in err, err)
+    code, out, err = cli.run("training", "delete", "rests", "nothere", "-p", "team-a")
+    equal(code, 1)
+    holds("rests deleted" in out and "nothere" in err, out + err)
+    screen = Terminal(cli, "workload", "delete", "rests", "-p", "team-b")
+    screen.until("[y/N]")
+    screen.type("n\n")
+    equal(screen.wait(), 1)
+    runs(cli, "rests", "team-b")
+    cli.ok("workload", "delete", "rests", "-p", "team-b", "--yes")
+    holds("rests" in [w["name"] for w in cli.json("workload", "list", "-A", "--deleted")],
+          "what was deleted is remembered")
+
+
+@server_test
+def watch_shows_changes(cli):
+    watch = subprocess.Popen([WEIR, "workload", "watch", "-p", "team-a"], env=cli.env,
+                             stdout=subprocess.PIPE, text=True)
+    raw = subprocess.Popen([WEIR, "workload", "watch", "-A", "--json"], env=cli.env,
+                           stdout=subprocess.PIPE, text=True)
+    screen = Terminal(cli, "workload", "watch", "-A", columns=100)
+    screen.until("WORKLOAD")
+    submit(cli, "seen")
+    for line in watch.stdout:
+        if re.match(r"team-a/seen Running 1/1 pods", line):
+            break
+    for line in raw.stdout:
+        w = json.loads(line)
+        if w["name"] == "seen" and w["phase"] == "Running":
+            break
+    screen.until("seen")
+    end = time.monotonic() + DEADLINE_S
+    while not re.search(r"seen +training +Running", plain(screen.text.decode())):
+        holds(screen.pump() and time.monotonic() < end, f"never drawn: {screen.text!r}")
+    holds(re.search(rb"\x1b\[\d+A\x1b\[J", screen.text), "not drawn in place")
+    screen.kill()
+    for process in (watch, raw):
+        process.send_signal(signal.SIGINT)
+        process.wait()
+        process.stdout.close()
+    gone(cli, "seen")
+
+
+@server_test
+def names_are_completed_from_the_server(cli):
+    submit(cli, "complete-me")
+    for words, want in [(["project", "describe", "team-"], ["team-a", "team-b"]),
+                        (["nodepool", "describe", "val"], [POOL]),
+                        (["workload", "list", "-p", "team-a"], ["team-a"]),
+                        (["workload", "list", "--project=team-b"], ["--project=team-b"]),
+                        (["training", "logs", "-p", "team-a", "compl"], ["complete-me"]),
+                        (["node", "describe", ""],
+                         [n["name"] for n in cli.json("node", "list")])]:
+        out = cli.ok("_complete", "--", *words)
+        equal([line.split("\t")[0] for line in lines(out)], want, " ".join(words))
+    gone(cli, "complete-me")
+
+
+@server_test
+def a_command_survives_a_restart_of_the_server(cli):
+    """The connection is lost while the command waits; it asks again, and what it asked for happens
+    once."""
+    server = cli.server
+    server.process.send_signal(signal.SIGSTOP)
+    asks = subprocess.Popen([WEIR, "training", "submit", "once", "-p", "team-a", "-i", "host",
+                             "--debug", "--", "sleep", "600"], env=cli.env,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # It is connected once its socket is there, and asked by then: the kernel takes the request.
+    until("it is connected", lambda: any(
+        os.readlink(f"/proc/{asks.pid}/fd/{fd}").startswith("socket:")
+        for fd in os.listdir(f"/proc/{asks.pid}/fd")))
+    server.process.kill()
+    server.process.wait()
+    server.start()
+    out, err = asks.communicate(timeout=DEADLINE_S)
+    equal(asks.returncode, 0, err)
+    holds("once submitted" in out, out)
+    equal([w["name"] for w in cli.json("workload", "list", "-p", "team-a")].count("once"), 1)
+    gone(cli, "once")
+
+
+def main():
+    with_server = "--server" in sys.argv[3:]
+    tests = SERVER_TESTS if with_server else TESTS
+    failed = 0
+    home = tempfile.mkdtemp(prefix="weir-cli-")
+    cli = Cli(home)
+    server = None
+    print(f"1..{len(tests)}", flush=True)
+    try:
+        if with_server:
+            server = cli.server = Server(cli)
+            server.start()
+        for n, function in enumerate(tests, 1):
+            name = function.__name__
+            try:
+                function(cli)
+                print(f"ok {n} - {name}", flush=True)
+            except Skip as why:
+                print(f"ok {n} - {name} # SKIP {why}", flush=True)
+            except Exception:
+                failed += 1
+                for line in traceback.format_exc().splitlines():
+                    print(f"# {line}")
+                print(f"not ok {n} - {name}", flush=True)
+        if server:
+            server.stop()
+    except Exception:
+        failed += 1
+        for line in traceback.format_exc().splitlines():
+            print(f"# {line}")
+        print("Bail out! the server", flush=True)
+    finally:
+        if server and server.process and server.process.poll() is None:
+            server.process.kill()
+        if failed and server and os.path.exists(server.log):
+            for line in open(server.log, errors="replace").read().splitlines()[-60:]:
+                print(f"# server: {line}")
+        if not failed:
+            shutil.rmtree(home, ignore_errors=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
