@@ -208,7 +208,7 @@ static void final_reason(struct sched *s, uint32_t workload)
         r.task.ix = task;
         r.node.ix = x->place.node;
         r.other.ix = leaving_workload(s, x->place.node);
-        explain_offer(s, workload, &r);
+        explain_set(s, workload, &r);
     } else if (pending == 0) {
         reason_init(&r, w->was_bound ? REASON_PLACED : REASON_NONE);
         r.node.ix = IX_NONE;
