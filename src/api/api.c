@@ -17,34 +17,34 @@
 #define PREFIX "/api/weir/v1"
 
 const struct route routes[] = {
-    {"GET", "/healthz", get_health, "Whether the server answers", true},
-    {"GET", "/version", get_version, "Version of the server", true},
-    {"GET", "/whoami", get_whoami, "Who you are to the server", false},
-    {"GET", "/cluster", get_cluster, "Devices, nodes and workloads in numbers", false},
-    {"GET", "/plan", get_plan, "The plan in force, as a file", false},
-    {"POST", "/plan/check", check_plan, "Problems of a plan, against the hardware and what is held",
-     false},
-    {"POST", "/plan/diff", diff_plan, "What applying a plan would change", false},
-    {"POST", "/plan/apply", apply_plan, "Apply a plan, all or nothing", false},
-    {"GET", "/departments", get_departments, "Departments with what they may and hold", false},
-    {"GET", "/departments/*", get_department, "One department", false},
-    {"GET", "/projects", get_projects, "Projects with what they may and hold", false},
-    {"GET", "/projects/*", get_project, "One project", false},
-    {"GET", "/nodepools", get_pools, "Node pools", false},
-    {"GET", "/nodepools/*", get_pool, "One node pool with its queues", false},
-    {"GET", "/nodes", get_nodes, "Nodes with their devices", false},
-    {"GET", "/nodes/*", get_node, "One node", false},
-    {"GET", "/workloads", get_workloads, "Workloads, a page at a time", false},
-    {"POST", "/workloads", post_workload, "Submit a workload", false},
-    {"GET", "/workloads/watch", watch_workloads, "Workloads as they change, a stream of events",
-     false},
-    {"GET", "/workloads/@", get_workload, "One workload with its events", false},
-    {"DELETE", "/workloads/@", delete_workload, "Stop and delete a workload", false},
-    {"POST", "/workloads/@/suspend", suspend_workload, "Stop a workload, to be resumed", false},
-    {"POST", "/workloads/@/resume", resume_workload, "Let a suspended workload start again", false},
-    {"GET", "/workloads/@/why", get_why, "Why it waits, runs or was stopped", false},
-    {"GET", "/workloads/@/logs", get_logs, "Output of one of its pods", false},
-    {"GET", "/workloads/@/exec", get_exec, "Run a command in one of its pods (WebSocket)", false},
+    {"GET",    "/healthz",             get_health,       "Whether the server answers",                                true },
+    {"GET",    "/version",             get_version,      "Version of the server",                                     true },
+    {"GET",    "/whoami",              get_whoami,       "Who you are to the server",                                 false},
+    {"GET",    "/cluster",             get_cluster,      "Devices, nodes and workloads in numbers",                   false},
+    {"GET",    "/plan",                get_plan,         "The plan in force, as a file",                              false},
+    {"POST",   "/plan/check",          check_plan,       "Problems of a plan, against the hardware and what is held",
+     false                                                                                                                 },
+    {"POST",   "/plan/diff",           diff_plan,        "What applying a plan would change",                         false},
+    {"POST",   "/plan/apply",          apply_plan,       "Apply a plan, all or nothing",                              false},
+    {"GET",    "/departments",         get_departments,  "Departments with what they may and hold",                   false},
+    {"GET",    "/departments/*",       get_department,   "One department",                                            false},
+    {"GET",    "/projects",            get_projects,     "Projects with what they may and hold",                      false},
+    {"GET",    "/projects/*",          get_project,      "One project",                                               false},
+    {"GET",    "/nodepools",           get_pools,        "Node pools",                                                false},
+    {"GET",    "/nodepools/*",         get_pool,         "One node pool with its queues",                             false},
+    {"GET",    "/nodes",               get_nodes,        "Nodes with their devices",                                  false},
+    {"GET",    "/nodes/*",             get_node,         "One node",                                                  false},
+    {"GET",    "/workloads",           get_workloads,    "Workloads, a page at a time",                               false},
+    {"POST",   "/workloads",           post_workload,    "Submit a workload",                                         false},
+    {"GET",    "/workloads/watch",     watch_workloads,  "Workloads as they change, a stream of events",
+     false                                                                                                                 },
+    {"GET",    "/workloads/@",         get_workload,     "One workload with its events",                              false},
+    {"DELETE", "/workloads/@",         delete_workload,  "Stop and delete a workload",                                false},
+    {"POST",   "/workloads/@/suspend", suspend_workload, "Stop a workload, to be resumed",                            false},
+    {"POST",   "/workloads/@/resume",  resume_workload,  "Let a suspended workload start again",                      false},
+    {"GET",    "/workloads/@/why",     get_why,          "Why it waits, runs or was stopped",                         false},
+    {"GET",    "/workloads/@/logs",    get_logs,         "Output of one of its pods",                                 false},
+    {"GET",    "/workloads/@/exec",    get_exec,         "Run a command in one of its pods (WebSocket)",              false},
 };
 const uint32_t routes_count = COUNT_OF(routes);
 
@@ -84,14 +84,14 @@ static struct str field_name(struct call *c, const char *field)
     static const struct {
         struct str inside, outside;
     } names[] = {
-        {STRS("pod.gpu_portion_share"), STRS("spec.gpu_portion")},
-        {STRS("pod.gpu_memory_bytes"), STRS("spec.gpu_memory")},
-        {STRS("pod.cpu_limit_milli"), STRS("spec.cpu_limit")},
-        {STRS("pod.cpu_milli"), STRS("spec.cpu")},
+        {STRS("pod.gpu_portion_share"),  STRS("spec.gpu_portion") },
+        {STRS("pod.gpu_memory_bytes"),   STRS("spec.gpu_memory")  },
+        {STRS("pod.cpu_limit_milli"),    STRS("spec.cpu_limit")   },
+        {STRS("pod.cpu_milli"),          STRS("spec.cpu")         },
         {STRS("pod.memory_limit_bytes"), STRS("spec.memory_limit")},
-        {STRS("pod.memory_bytes"), STRS("spec.memory")},
-        {STRS("pod.args"), STRS("spec.command")},
-        {STRS("pod."), STRS("spec.")},
+        {STRS("pod.memory_bytes"),       STRS("spec.memory")      },
+        {STRS("pod.args"),               STRS("spec.command")     },
+        {STRS("pod."),                   STRS("spec.")            },
     };
     struct str f = str_from_c(field);
     for (size_t i = 0; i < COUNT_OF(names); i++) {
@@ -397,8 +397,8 @@ static void handle(void *ctx, struct http_request *r)
         }
     }
     if (c->route == NULL) {
-        err_set(&err, STATUS_UNKNOWN, other_method ? "%.*s is not possible on %.*s"
-                                                   : "there is nothing to %.*s at %.*s",
+        err_set(&err, STATUS_UNKNOWN,
+                other_method ? "%.*s is not possible on %.*s" : "there is nothing to %.*s at %.*s",
                 STR_ARG(r->method), STR_ARG(str_sub(r->path, 0, 200)));
         err_hint(&err, "the paths are in docs/api.md, below " PREFIX);
         call_fail(c, &err);

@@ -25,7 +25,7 @@ struct api_config {
     struct loop *loop;
     const struct engine *engine;
     struct api_host host;
-    struct str server;     /* name of this server, for whoami */
+    struct str server; /* name of this server, for whoami */
     int64_t (*now_ms)(void);
 };
 

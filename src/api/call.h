@@ -8,10 +8,10 @@
 #include "io/peer.h"
 
 enum {
-    BODY_BYTES_MAX = 1 << 20,      /* of a request; a plan: YAML_BYTES_MAX */
+    BODY_BYTES_MAX = 1 << 20, /* of a request; a plan: YAML_BYTES_MAX */
     ANSWER_BYTES_MAX = 256 << 20,
     SEGMENTS_MAX = 8,
-    PLANS_KEPT = 16,               /* of earlier revisions, to say what others changed */
+    PLANS_KEPT = 16, /* of earlier revisions, to say what others changed */
 };
 
 struct watcher;
@@ -50,19 +50,19 @@ struct route;
 struct call {
     struct api *api;
     struct http_request *request;
-    struct arena *arena;          /* the request's */
+    struct arena *arena; /* the request's */
     const struct route *route;
     struct str segments[SEGMENTS_MAX]; /* what * and @ of the route stand for */
     uint32_t segments_count;
     struct peer peer;
-    struct str user;              /* name of the one who asks */
-    struct str value;             /* the wrong value, for an error's body */
-    const struct problems *problems; /* beside an error, NULL: none */
+    struct str user;                   /* name of the one who asks */
+    struct str value;                  /* the wrong value, for an error's body */
+    const struct problems *problems;   /* beside an error, NULL: none */
     const struct plan_change *changes; /* the same */
     uint32_t changes_count;
-    struct buf text;              /* of the command's answer, while it waits */
-    bool waiting;                 /* a command is with the writer */
-    void *context;                /* the handler's, for its command's outcome */
+    struct buf text; /* of the command's answer, while it waits */
+    bool waiting;    /* a command is with the writer */
+    void *context;   /* the handler's, for its command's outcome */
 };
 
 struct route {
@@ -98,7 +98,8 @@ MUST_USE bool call_args(struct call *c, const char *names);
 const struct workload *call_workload(struct call *c);
 /* call_command sends the command; done is called with the outcome when it is durable. author and
  * key are filled in here. */
-void call_command(struct call *c, struct input *in, void (*done)(struct call *c, const struct outcome *));
+void call_command(struct call *c, struct input *in,
+                  void (*done)(struct call *c, const struct outcome *));
 
 /* ---- handlers, by file ---- */
 void get_whoami(struct call *c);

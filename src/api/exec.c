@@ -31,8 +31,8 @@ struct bridge {
     struct buf to_pod, to_client, from_pod;
     struct ws_decoder decoder;
     uint32_t pod_events, client_events;
-    bool pod_done;    /* nothing more comes from the command */
-    bool closing;     /* the close message is in to_client */
+    bool pod_done; /* nothing more comes from the command */
+    bool closing;  /* the close message is in to_client */
     bool over;
 };
 
@@ -259,8 +259,8 @@ static bool handshake(struct call *c, char accept[WS_ACCEPT_SIZE])
     struct err err;
     struct str upgrade = http_header(c->request, "Upgrade");
     struct str version = http_header(c->request, "Sec-WebSocket-Version");
-    bool asked = upgrade.len == 9 && (str_eq(upgrade, STR("websocket")) ||
-                                      str_eq(upgrade, STR("WebSocket")));
+    bool asked = upgrade.len == 9 &&
+                 (str_eq(upgrade, STR("websocket")) || str_eq(upgrade, STR("WebSocket")));
     if (asked && str_eq(version, STR("13")) &&
         ws_accept(http_header(c->request, "Sec-WebSocket-Key"), accept)) {
         return true;
@@ -321,10 +321,10 @@ void get_exec(struct call *c)
         return;
     }
     int fd = -1;
-    enum status status =
-        host->exec == NULL
-            ? err_set(&err, STATUS_UNSUPPORTED, "this server cannot run commands in pods")
-            : host->exec(host->ctx, p->id, argv, argc, terminal, &fd, &err);
+    enum status status = host->exec == NULL
+                             ? err_set(&err, STATUS_UNSUPPORTED,
+                                       "this server cannot run commands in pods")
+                             : host->exec(host->ctx, p->id, argv, argc, terminal, &fd, &err);
     if (status != STATUS_OK) {
         call_fail(c, &err);
         return;

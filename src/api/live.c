@@ -87,7 +87,8 @@ static void compare(struct api *api, bool tell)
     struct arena *arena = &api->seen_arenas[api->seen_turn ^= 1];
     arena_reset(arena);
     struct seen *now = ARENA_ARRAY(arena, struct seen, st->workloads_count);
-    struct show show = {.engine = api->config.engine, .now_ms = api->config.now_ms(), .arena = arena};
+    struct show show = {
+        .engine = api->config.engine, .now_ms = api->config.now_ms(), .arena = arena};
     uint32_t old = 0;
     for (uint32_t i = 0; i < st->workloads_count; i++) {
         const struct workload *wl = &st->workloads[i];

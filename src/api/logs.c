@@ -13,10 +13,10 @@
 
 enum {
     PIECE_BYTES = 64 * 1024,
-    PENDING_BYTES_MAX = 4 << 20,     /* written and not yet taken by the client */
-    PIECES_A_TURN = 16,              /* so that one stream does not hold up the loop */
+    PENDING_BYTES_MAX = 4 << 20, /* written and not yet taken by the client */
+    PIECES_A_TURN = 16,          /* so that one stream does not hold up the loop */
     TURN_MS = 50,
-    TAIL_BYTES_MAX = 8 << 20,        /* searched backwards for the last lines */
+    TAIL_BYTES_MAX = 8 << 20, /* searched backwards for the last lines */
     TAIL_LINES_MAX = 1000000,
 };
 
@@ -25,10 +25,10 @@ struct log_stream {
     struct call *call;
     struct uuid pod;
     uint32_t attempt;
-    int fd;            /* -1: the file is not there yet */
+    int fd; /* -1: the file is not there yet */
     struct str path;
     int64_t offset;
-    int64_t tail;      /* lines, -1: all */
+    int64_t tail; /* lines, -1: all */
     bool follow, ended;
 };
 
@@ -194,8 +194,7 @@ void get_logs(struct call *c)
     bool previous = false;
     const struct workload *wl = call_workload(c);
     if (wl == NULL || !call_args(c, "pod follow tail previous") ||
-        !call_flag(c, STR("follow"), &found.follow) ||
-        !call_flag(c, STR("previous"), &previous) ||
+        !call_flag(c, STR("follow"), &found.follow) || !call_flag(c, STR("previous"), &previous) ||
         !call_number(c, STR("tail"), -1, TAIL_LINES_MAX, &found.tail)) {
         return;
     }

@@ -38,8 +38,8 @@ void plans_free(struct api *api)
 
 struct plan_body {
     const struct doc *root;
-    struct plan plan;     /* of the file */
-    struct plan whole;    /* as it would be once applied */
+    struct plan plan;  /* of the file */
+    struct plan whole; /* as it would be once applied */
     struct problems *problems;
     bool prune;
     int64_t base_revision;
@@ -183,8 +183,7 @@ void check_plan(struct call *c)
         in.author = c->user;
         engine_check(c->api->config.engine, &in, &outcome);
         if (outcome.status != STATUS_OK) {
-            struct problem *p =
-                problems_add(b.problems, SEVERITY_ERROR, "%s", outcome.err.text);
+            struct problem *p = problems_add(b.problems, SEVERITY_ERROR, "%s", outcome.err.text);
             p->status = outcome.status;
             p->field = arena_str(c->arena, str_from_c(outcome.err.field));
             p->hint = arena_str(c->arena, str_from_c(outcome.err.hint));
@@ -216,8 +215,8 @@ void diff_plan(struct call *c)
         return;
     }
     uint32_t count = 0;
-    const struct plan_change *changes =
-        plan_diff(&state_of(c)->plan, &b.whole, b.prune, c->arena, &count);
+    const struct plan_change *changes = plan_diff(&state_of(c)->plan, &b.whole, b.prune, c->arena,
+                                                  &count);
     struct jw w;
     call_begin(c, &w);
     jw_object_begin(&w);
@@ -233,8 +232,7 @@ static void add_conflict(struct call *c, const struct plan_body *b)
 {
     const struct kept_plan *k = &c->api->kept[b->base_revision % PLANS_KEPT];
     if (b->base_revision > 0 && k->revision == b->base_revision) {
-        c->changes =
-            plan_diff(&k->plan, &state_of(c)->plan, true, c->arena, &c->changes_count);
+        c->changes = plan_diff(&k->plan, &state_of(c)->plan, true, c->arena, &c->changes_count);
     }
 }
 

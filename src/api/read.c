@@ -26,12 +26,12 @@ static void wrong(const struct reader *r, struct str name, const struct doc *at,
 {
     bool scalar = at->kind == DOC_NUMBER || at->kind == DOC_STRING;
     struct str shown = scalar ? str_sub(at->text, 0, SHOWN_MAX) : (struct str){0};
-    struct problem *p =
-        scalar ? problems_add(r->problems, SEVERITY_ERROR, "expected %s, got %s" STR_FMT "%s",
-                              expected, at->kind == DOC_STRING ? "\"" : "", STR_ARG(shown),
-                              at->kind == DOC_STRING ? "\"" : "")
-               : problems_add(r->problems, SEVERITY_ERROR, "expected %s, got %s", expected,
-                              doc_kind_name(at->kind));
+    struct problem *p = scalar ? problems_add(r->problems, SEVERITY_ERROR,
+                                              "expected %s, got %s" STR_FMT "%s", expected,
+                                              at->kind == DOC_STRING ? "\"" : "", STR_ARG(shown),
+                                              at->kind == DOC_STRING ? "\"" : "")
+                               : problems_add(r->problems, SEVERITY_ERROR, "expected %s, got %s",
+                                              expected, doc_kind_name(at->kind));
     p->line = at->line;
     p->col = at->col;
     p->field = arena_printf(r->problems->arena, STR_FMT STR_FMT, STR_ARG(r->path), STR_ARG(name));
@@ -53,10 +53,9 @@ static void read_number(const struct reader *r, const struct read_member *m, con
     int64_t unit = scale == 3 ? 1000 : 1;
     struct str expected =
         scale == 3 ? arena_printf(r->problems->arena,
-                                  "a number from %lld.%03lld to %lld with at most three digits "
-                                  "behind the point",
-                                  (long long)(m->least / unit), (long long)(m->least % unit),
-                                  (long long)(m->most / unit))
+                                  "a number from %s to %lld with at most three digits behind the "
+                                  "point",
+                                  m->least == 0 ? "0" : "0.001", (long long)(m->most / unit))
                    : arena_printf(r->problems->arena, "a whole number from %lld to %lld",
                                   (long long)m->least, (long long)m->most);
     wrong(r, m->name, at, expected.ptr);
@@ -73,20 +72,21 @@ static void read_word(const struct reader *r, const struct read_member *m, const
             return;
         }
         if (m->words[i].len > 0) { /* an empty word stands for "not given" */
-            list = arena_printf(arena, STR_FMT "%s" STR_FMT, STR_ARG(list), list.len > 0 ? ", " : "",
-                                STR_ARG(m->words[i]));
+            list = arena_printf(arena, STR_FMT "%s" STR_FMT, STR_ARG(list),
+                                list.len > 0 ? ", " : "", STR_ARG(m->words[i]));
         }
     }
     wrong(r, m->name, at, arena_printf(arena, "one of " STR_FMT, STR_ARG(list)).ptr);
 }
 
-static void read_priority(const struct reader *r, const struct read_member *m,
-                          const struct doc *at, int64_t *out)
+static void read_priority(const struct reader *r, const struct read_member *m, const struct doc *at,
+                          int64_t *out)
 {
     bool scalar = at->kind == DOC_STRING || at->kind == DOC_NUMBER;
     if (!scalar || !priority_parse(at->text, out)) {
-        wrong(r, m->name, at, "very-low, low, medium-low, medium, medium-high, high, very-high, or "
-                              "a whole number from 1 to 1000");
+        wrong(r, m->name, at,
+              "very-low, low, medium-low, medium, medium-high, high, very-high, or "
+              "a whole number from 1 to 1000");
     }
 }
 
@@ -138,9 +138,10 @@ static void read_pairs(const struct reader *r, const struct read_member *m, cons
     sort_stable(items, n, sizeof *items, pair_cmp, NULL, arena);
     for (uint32_t i = 1; i < n; i++) {
         if (str_eq(items[i - 1].name, items[i].name)) {
-            wrong(r, arena_printf(arena, STR_FMT "." STR_FMT, STR_ARG(m->name),
-                                  STR_ARG(items[i].name)),
-                  at, "each name once");
+            wrong(
+                r,
+                arena_printf(arena, STR_FMT "." STR_FMT, STR_ARG(m->name), STR_ARG(items[i].name)),
+                at, "each name once");
             return;
         }
     }
@@ -208,8 +209,8 @@ static void unknown_member(const struct reader *r, const struct doc *d,
         names[i] = members[i].name;
     }
     uint32_t near = str_nearest(d->key, names, count);
-    struct problem *p = problems_add(r->problems, SEVERITY_ERROR, "there is no member \"" STR_FMT
-                                                                  "\" here",
+    struct problem *p = problems_add(r->problems, SEVERITY_ERROR,
+                                     "there is no member \"" STR_FMT "\" here",
                                      STR_ARG(str_sub(d->key, 0, SHOWN_MAX)));
     p->line = d->key_line;
     p->col = d->key_col;

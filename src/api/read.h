@@ -9,26 +9,26 @@
 #include "base/err.h"
 
 enum read_kind {
-    READ_STR,       /* struct str */
-    READ_BOOL,      /* bool */
-    READ_WHOLE,     /* int64_t: a whole number */
-    READ_DECIMAL3,  /* int64_t: a number with at most three digits behind the point, in thousandths */
-    READ_WORD,      /* uint32_t (an enum): the index of a word of `words` */
-    READ_PRIORITY,  /* int64_t: one of the seven words, or a number */
-    READ_STR_LIST,  /* struct str_item *, uint32_t count */
-    READ_PAIRS,     /* {struct str, struct str} *, uint32_t count: an object of strings, sorted by
+    READ_STR,      /* struct str */
+    READ_BOOL,     /* bool */
+    READ_WHOLE,    /* int64_t: a whole number */
+    READ_DECIMAL3, /* int64_t: a number with at most three digits behind the point, in thousandths */
+    READ_WORD,     /* uint32_t (an enum): the index of a word of `words` */
+    READ_PRIORITY, /* int64_t: one of the seven words, or a number */
+    READ_STR_LIST, /* struct str_item *, uint32_t count */
+    READ_PAIRS,    /* {struct str, struct str} *, uint32_t count: an object of strings, sorted by
                      * name */
-    READ_OBJECT,    /* const struct doc *: read by its own table */
+    READ_OBJECT,   /* const struct doc *: read by its own table */
 };
 
 struct read_member {
     struct str name;
     enum read_kind kind;
     size_t offset, count_offset;
-    int64_t least, most;        /* of a number, as stored */
+    int64_t least, most; /* of a number, as stored */
     const struct str *words;
     uint32_t words_count;
-    bool null_is_absent;        /* null is as if it were not given (an unlimited limit) */
+    bool null_is_absent; /* null is as if it were not given (an unlimited limit) */
 };
 
 /* read_object fills *into from map; what is not given is left as it is. path is that of map ("",

@@ -84,9 +84,9 @@ struct str show_kind(enum workload_kind kind)
 static struct str pod_phase_word(enum pod_phase phase)
 {
     static const struct str words[] = {
-        [POD_PENDING] = STRS("Pending"),       [POD_BINDING] = STRS("Initializing"),
-        [POD_RUNNING] = STRS("Running"),       [POD_RELEASING] = STRS("Terminating"),
-        [POD_SUCCEEDED] = STRS("Succeeded"),   [POD_FAILED] = STRS("Failed"),
+        [POD_PENDING] = STRS("Pending"),     [POD_BINDING] = STRS("Initializing"),
+        [POD_RUNNING] = STRS("Running"),     [POD_RELEASING] = STRS("Terminating"),
+        [POD_SUCCEEDED] = STRS("Succeeded"), [POD_FAILED] = STRS("Failed"),
     };
     return words[phase];
 }
@@ -104,11 +104,11 @@ static struct str restart_word(enum restart_policy policy)
 static struct str event_word(enum event_kind kind)
 {
     static const struct str words[] = {
-        [EVENT_SUBMITTED] = STRS("submitted"),       [EVENT_SCHEDULED] = STRS("scheduled"),
-        [EVENT_STARTED] = STRS("started"),           [EVENT_WAITING] = STRS("waiting"),
-        [EVENT_EVICTED] = STRS("evicted"),           [EVENT_EXITED] = STRS("exited"),
-        [EVENT_SUSPENDED] = STRS("suspended"),       [EVENT_RESUMED] = STRS("resumed"),
-        [EVENT_DELETED] = STRS("deleted"),           [EVENT_START_FAILED] = STRS("start-failed"),
+        [EVENT_SUBMITTED] = STRS("submitted"), [EVENT_SCHEDULED] = STRS("scheduled"),
+        [EVENT_STARTED] = STRS("started"),     [EVENT_WAITING] = STRS("waiting"),
+        [EVENT_EVICTED] = STRS("evicted"),     [EVENT_EXITED] = STRS("exited"),
+        [EVENT_SUSPENDED] = STRS("suspended"), [EVENT_RESUMED] = STRS("resumed"),
+        [EVENT_DELETED] = STRS("deleted"),     [EVENT_START_FAILED] = STRS("start-failed"),
         [EVENT_NODE_LOST] = STRS("node-lost"),
     };
     return words[kind];
@@ -170,7 +170,7 @@ void show_why(struct show *s, struct jw *w, const struct why *why)
     jw_member_string(w, STR("pool"), why->pool);
     jw_member_string(w, STR("queue"), why->queue);
     jw_member_string(w, STR("queue_kind"),
-                     why->queue.len == 0         ? STR("")
+                     why->queue.len == 0        ? STR("")
                      : why->queue_is_department ? STR("department")
                                                 : STR("project"));
     jw_member_string(w, STR("resource"),
@@ -221,8 +221,7 @@ static bool waits(const struct workload *wl)
 
 static struct str pool_of(const struct workload *wl)
 {
-    return wl->pool_ix < wl->spec.pools_count ? wl->spec.pools[wl->pool_ix].value
-                                              : (struct str){0};
+    return wl->pool_ix < wl->spec.pools_count ? wl->spec.pools[wl->pool_ix].value : (struct str){0};
 }
 
 static int queue_cmp(const struct workload *a, const struct workload *b)
@@ -414,8 +413,7 @@ static void show_progress(struct show *s, struct jw *w, const struct workload *w
 
 void show_workload(struct show *s, struct jw *w, const struct workload *wl, bool with_events)
 {
-    const struct project *project =
-        show_find_project(&engine_state(s->engine)->plan, wl->project);
+    const struct project *project = show_find_project(&engine_state(s->engine)->plan, wl->project);
     jw_object_begin(w);
     show_uuid(w, STR("id"), wl->id);
     jw_member_string(w, STR("name"), wl->name);
@@ -490,8 +488,8 @@ static void tell_status(const struct workload *wl, struct buf *text)
     } else if (wl->desired == WANT_STOPPED) {
         buf_str(text, STR("It is suspended; weir workload resume lets it start again."));
     } else if (wl->end_ms > 0) {
-        buf_printf(text, "It ended at " STR_FMT ": " STR_FMT, STR_ARG(rfc3339_format(wl->end_ms, since)),
-                   STR_ARG(phase));
+        buf_printf(text, "It ended at " STR_FMT ": " STR_FMT,
+                   STR_ARG(rfc3339_format(wl->end_ms, since)), STR_ARG(phase));
         if (p != NULL && p->exit_code >= 0) {
             buf_printf(text, ", exit code %lld", (long long)sum_pods(wl).exit_code);
         }
@@ -515,6 +513,21 @@ static void tell_place(struct show *s, const struct workload *wl, struct buf *te
     } else if (place > 1) {
         buf_printf(text, "%u of project " STR_FMT " in node pool " STR_FMT " come before it.",
                    place - 1, STR_ARG(wl->project), STR_ARG(pool_of(wl)));
+    }
+}
+
+/* A pool without nodes: what would make one its own. */
+static void tell_pool(struct show *s, const struct workload *wl, struct buf *text)
+{
+    const struct plan *plan = &engine_state(s->engine)->plan;
+    for (uint32_t i = 0; wl->why.code == REASON_NO_NODES && i < plan->pools_count; i++) {
+        const struct pool *p = &plan->pools[i];
+        if (str_eq(p->name, wl->why.pool) && p->label_key.len > 0) {
+            buf_printf(text,
+                       "Nodes belong to node pool " STR_FMT " by the label " STR_FMT "=" STR_FMT
+                       " (weir up --node-label).",
+                       STR_ARG(p->name), STR_ARG(p->label_key), STR_ARG(p->label_value));
+        }
     }
 }
 
@@ -560,6 +573,8 @@ void show_story(struct show *s, struct jw *w, const struct workload *wl)
     tell_status(wl, &text);
     tell(w, &text);
     words_why(&wl->why, &text);
+    tell(w, &text);
+    tell_pool(s, wl, &text);
     tell(w, &text);
     tell_place(s, wl, &text);
     tell(w, &text);

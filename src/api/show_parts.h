@@ -7,7 +7,7 @@
 #include "model/resources.h"
 #include "model/state.h"
 
-void show_time(struct jw *w, struct str key, int64_t at_ms);  /* null when it has not been */
+void show_time(struct jw *w, struct str key, int64_t at_ms); /* null when it has not been */
 void show_uuid(struct jw *w, struct str key, struct uuid id);
 /* Devices and cores as decimal numbers, memory in bytes; null when unlimited. */
 void show_amount(struct jw *w, struct str key, enum resource resource, int64_t amount);

@@ -2,7 +2,7 @@
 // Departments, projects, node pools, nodes: what they may and what they hold.
 #include "api/show.h"
 #include "api/show_parts.h"
-#include "base/num.h"
+#include "base/sort.h"
 #include "model/priority.h"
 
 struct queue {
@@ -36,11 +36,9 @@ static void show_queue_in_pool(struct show *s, struct jw *w, const struct queue 
     jw_decimal(w, quota.weight_milli, 3);
     struct str rank = priority_word(quota.rank);
     jw_member_string(w, STR("rank"),
-                     rank.len > 0 ? rank
-                                  : arena_printf(s->arena, "%lld", (long long)quota.rank));
+                     rank.len > 0 ? rank : arena_printf(s->arena, "%lld", (long long)quota.rank));
     show_amount(w, STR("held_gpus"), RES_GPU, held.gpu_share);
-    show_amount(w, STR("over_quota_gpus"), RES_GPU,
-                quota.gpu_share >= 0 && over > 0 ? over : 0);
+    show_amount(w, STR("over_quota_gpus"), RES_GPU, quota.gpu_share >= 0 && over > 0 ? over : 0);
     show_amount(w, STR("fair_share_gpus"), RES_GPU,
                 engine_fair_share(s->engine, pool, q->name, q->department));
     show_amount(w, STR("held_non_preemptible_gpus"), RES_GPU, held.gpu_share_nonpreemptible);
@@ -216,7 +214,8 @@ void show_pool(struct show *s, struct jw *w, const struct pool *p, bool with_que
 
 /* ---- nodes ---- */
 
-static void show_device(struct show *s, struct jw *w, const struct node *n, const struct device *dev)
+static void show_device(struct show *s, struct jw *w, const struct node *n,
+                        const struct device *dev)
 {
     const struct state *st = engine_state(s->engine);
     int64_t held = 0;
@@ -253,6 +252,14 @@ static void show_device(struct show *s, struct jw *w, const struct node *n, cons
     jw_object_end(w);
 }
 
+static int by_index(const void *a, const void *b, void *ctx)
+{
+    const struct device *devices = ctx;
+    int64_t x = devices[*(const uint32_t *)a].index;
+    int64_t y = devices[*(const uint32_t *)b].index;
+    return x < y ? -1 : x > y;
+}
+
 void show_node(struct show *s, struct jw *w, const struct node *n)
 {
     const struct state *st = engine_state(s->engine);
@@ -283,8 +290,13 @@ void show_node(struct show *s, struct jw *w, const struct node *n)
     show_amount(w, STR("gpus_held"), RES_GPU, share_held_on(st, n->name));
     jw_key(w, STR("devices"));
     jw_array_begin(w);
+    uint32_t *order = ARENA_ARRAY(s->arena, uint32_t, n->devices_count);
     for (uint32_t i = 0; i < n->devices_count; i++) {
-        show_device(s, w, n, &n->devices[i]);
+        order[i] = i;
+    }
+    sort_stable(order, n->devices_count, sizeof *order, by_index, n->devices, s->arena);
+    for (uint32_t i = 0; i < n->devices_count; i++) {
+        show_device(s, w, n, &n->devices[order[i]]);
     }
     jw_array_end(w);
     jw_object_end(w);

@@ -82,12 +82,12 @@ static const struct plan *plan_of(const struct call *c)
 }
 
 /* The names of a table's rows, and the row that has the name asked for (count: none). */
-#define FIND_NAMED(c, items, items_count, names, at)                                              \
-    struct str *names = ARENA_ARRAY((c)->arena, struct str, (items_count));                       \
-    uint32_t at = (items_count);                                                                  \
-    for (uint32_t i_ = 0; i_ < (items_count); i_++) {                                             \
-        names[i_] = (items)[i_].name;                                                             \
-        at = str_eq(names[i_], (c)->segments[0]) ? i_ : at;                                       \
+#define FIND_NAMED(c, items, items_count, names, at)                        \
+    struct str *names = ARENA_ARRAY((c)->arena, struct str, (items_count)); \
+    uint32_t at = (items_count);                                            \
+    for (uint32_t i_ = 0; i_ < (items_count); i_++) {                       \
+        names[i_] = (items)[i_].name;                                       \
+        at = str_eq(names[i_], (c)->segments[0]) ? i_ : at;                 \
     }
 
 void get_departments(struct call *c)

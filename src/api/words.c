@@ -17,8 +17,9 @@ static const char *const sentences[REASON_COUNT] = {
     [REASON_QUEUE_NOT_LEAF] = "{queue} has others below it; work is submitted to those.",
     [REASON_GATED] = "It is held back{until}: it failed and waits before it is started again.",
     [REASON_NOT_READY] = "{requested#} of the {bound#} pods it needs exist.",
-    [REASON_OVER_LIMIT] = "It asks for {requested}; {queue} holds {held} in node pool {pool} and may "
-                          "hold at most {bound}.",
+    [REASON_OVER_LIMIT] =
+        "It asks for {requested}; {queue} holds {held} in node pool {pool} and may "
+        "hold at most {bound}.",
     [REASON_NON_PREEMPTIBLE_OVER_QUOTA] =
         "It is non-preemptible and asks for {requested}; {queue} holds {held} non-preemptibly in "
         "node pool {pool}, and non-preemptible work stays inside its guarantee of {bound}.",
@@ -27,8 +28,9 @@ static const char *const sentences[REASON_COUNT] = {
                             "free on one is {bound}{nodes}.",
     [REASON_TOO_LARGE] = "A pod of it asks for {requested}; the largest node of node pool {pool} "
                          "has {bound}{nodes}.",
-    [REASON_GANG_INCOMPLETE] = "{requested#} of its pods start together or not at all; {held#} find "
-                               "a place in node pool {pool}{nodes}.",
+    [REASON_GANG_INCOMPLETE] =
+        "{requested#} of its pods start together or not at all; {held#} find "
+        "a place in node pool {pool}{nodes}.",
     [REASON_TOPOLOGY] = "No topology domain of node pool {pool} takes its {requested#} pods; the "
                         "best one takes {bound#}.",
     [REASON_TOPOLOGY_UNKNOWN] = "The topology it names does not exist in node pool {pool}.",
@@ -39,11 +41,13 @@ static const char *const sentences[REASON_COUNT] = {
                               "was freed.",
     [REASON_BEHIND_IN_QUEUE] = "{other} was served before it in node pool {pool} and took what was "
                                "free{nodes}.",
-    [REASON_DEPTH_REACHED] = "Only the first {bound#} waiting workloads of {queue} are looked at in "
-                             "one round; it is behind them.",
+    [REASON_DEPTH_REACHED] =
+        "Only the first {bound#} waiting workloads of {queue} are looked at in "
+        "one round; it is behind them.",
     [REASON_PREEMPTION_DELAY] = "It may not yet take from others{until}.",
-    [REASON_FAIR_SHARE_REACHED] = "It asks for {requested}; {queue} holds {held} in node pool {pool} "
-                                  "and its fair share is {bound}, so it may not take from others.",
+    [REASON_FAIR_SHARE_REACHED] =
+        "It asks for {requested}; {queue} holds {held} in node pool {pool} "
+        "and its fair share is {bound}, so it may not take from others.",
     [REASON_NO_VICTIMS] = "Nothing is free for it in node pool {pool}, and nothing there may be "
                           "stopped for it{nodes}.",
     [REASON_VICTIMS_PROTECTED] = "{other} could be stopped for it, but is inside its minimum run "
@@ -52,12 +56,15 @@ static const char *const sentences[REASON_COUNT] = {
                                   "would not make room{nodes}.",
     [REASON_SEARCH_EXHAUSTED] = "The search for room in node pool {pool} ended at its bound of "
                                 "{bound#} placements; it goes on in the next round.",
-    [REASON_EVICTED_RECLAIM] = "It was stopped for {other}, whose queue is below its share; {queue} "
-                               "held {held} in node pool {pool}, its share there is {bound}.",
-    [REASON_EVICTED_PREEMPT] = "It was stopped for {other}, which has a higher priority in the same "
-                               "project.",
-    [REASON_EVICTED_CONSOLIDATION] = "It was stopped to be moved, so that {other} finds room in one "
-                                     "place.",
+    [REASON_EVICTED_RECLAIM] =
+        "It was stopped for {other}, whose queue is below its share; {queue} "
+        "held {held} in node pool {pool}, its share there is {bound}.",
+    [REASON_EVICTED_PREEMPT] =
+        "It was stopped for {other}, which has a higher priority in the same "
+        "project.",
+    [REASON_EVICTED_CONSOLIDATION] =
+        "It was stopped to be moved, so that {other} finds room in one "
+        "place.",
     [REASON_EVICTED_STALE] = "It was stopped: {held#} of the {requested#} pods that must run "
                              "together were running.",
     [REASON_PLACED] = "It has a place in node pool {pool}.",

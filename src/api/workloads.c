@@ -13,8 +13,8 @@ enum {
     PAGE_DEFAULT = 500,
     PAGE_MAX = 1000,
     PREFIX_TRIES_MAX = 100000,
-    CPU_DEFAULT_MILLI = 100,             /* a device, or a pod without */
-    MEMORY_DEFAULT_BYTES = 100 << 20,    /* the same */
+    CPU_DEFAULT_MILLI = 100,          /* a device, or a pod without */
+    MEMORY_DEFAULT_BYTES = 100 << 20, /* the same */
     GRACE_DEFAULT_MS = 30000,
 };
 #define PERMILLE_SHARE (DEVICE_SHARE / 1000)
@@ -124,8 +124,8 @@ static const struct str preemptibilities[] = {STRS(""), STRS("preemptible"),
                                               STRS("non-preemptible")};
 static const struct str restarts[] = {STRS("never"), STRS("on-failure"), STRS("always")};
 
-#define AT(type, member)  .offset = offsetof(type, member)
-#define LIST(type, member)                                                                        \
+#define AT(type, member) .offset = offsetof(type, member)
+#define LIST(type, member) \
     .offset = offsetof(type, member), .count_offset = offsetof(type, member##_count)
 #define WORDS(list) .words = (list), .words_count = COUNT_OF(list)
 
@@ -150,8 +150,8 @@ static const struct read_member spec_members[] = {
      .most = UINT32_MAX - 1, .null_is_absent = true},
     {STRS("gpu_devices"), READ_WHOLE, AT(struct workload_spec, pod.gpu_devices), .least = 0,
      .most = NODE_DEVICES_MAX},
-    {STRS("gpu_portion"), READ_DECIMAL3, AT(struct workload_spec, pod.gpu_portion_share), .least = 1,
-     .most = 1000, .null_is_absent = true},
+    {STRS("gpu_portion"), READ_DECIMAL3, AT(struct workload_spec, pod.gpu_portion_share),
+     .least = 1, .most = 1000, .null_is_absent = true},
     {STRS("gpu_memory"), READ_WHOLE, AT(struct workload_spec, pod.gpu_memory_bytes), .least = 1,
      .most = AMOUNT_MAX, .null_is_absent = true},
     {STRS("cpu"), READ_DECIMAL3, AT(struct workload_spec, pod.cpu_milli), .least = 0,
@@ -196,8 +196,13 @@ static void read_spec(struct call *c, const struct doc *root, struct workload_sp
     *s = (struct workload_spec){
         .pods = 1,
         .auto_delete_ms = -1,
-        .pod = {.run_as_uid = -1, .run_as_gid = -1, .gpu_devices = -1, .cpu_milli = -1,
-                .cpu_limit_milli = -1, .memory_bytes = -1, .memory_limit_bytes = -1,
+        .pod = {.run_as_uid = -1,
+                .run_as_gid = -1,
+                .gpu_devices = -1,
+                .cpu_milli = -1,
+                .cpu_limit_milli = -1,
+                .memory_bytes = -1,
+                .memory_limit_bytes = -1,
                 .grace_ms = GRACE_DEFAULT_MS},
     };
     if (root != NULL) {
@@ -226,8 +231,9 @@ static void read_spec(struct call *c, const struct doc *root, struct workload_sp
     if (str_eq(p->image, STR("")) || str_eq(p->image, STR("host"))) {
         p->image = STR("host");
         if (p->args_count == 0 && problems->error_count == 0) {
-            missing(problems, "spec.command", "what to run on the host, for instance "
-                                              "[\"sleep\", \"600\"]");
+            missing(problems, "spec.command",
+                    "what to run on the host, for instance "
+                    "[\"sleep\", \"600\"]");
         }
     }
 }
@@ -236,8 +242,8 @@ static void read_spec(struct call *c, const struct doc *root, struct workload_sp
 static bool name_from_prefix(struct call *c, struct body *b)
 {
     for (uint32_t n = 0; n < PREFIX_TRIES_MAX; n++) {
-        struct str name =
-            arena_printf(c->arena, STR_FMT "-%u", STR_ARG(str_sub(b->name_prefix, 0, 200)), n);
+        struct str name = arena_printf(c->arena, STR_FMT "-%u",
+                                       STR_ARG(str_sub(b->name_prefix, 0, 200)), n);
         if (engine_find_name(c->api->config.engine, b->project, name) == NULL) {
             b->name = name;
             return true;

@@ -50,9 +50,9 @@ struct writer {
     struct loop_timer timer;
     struct arena effects_arena;
 
-    bool dirty;              /* the state changed since the last decision */
-    int64_t decided_ms;      /* wall time of the last decision */
-    int64_t rest_until_us;   /* monotonic */
+    bool dirty;            /* the state changed since the last decision */
+    int64_t decided_ms;    /* wall time of the last decision */
+    int64_t rest_until_us; /* monotonic */
     uint32_t commands_waiting;
 
     bool failed;
@@ -125,8 +125,7 @@ static void maybe_checkpoint(struct writer *w)
     enum status status =
         out.full ? err_set(&err, STATUS_TOO_LARGE, "the state does not fit into a checkpoint")
                  : w->config.store->checkpoint(w->config.store->ctx, state_of(w)->seq,
-                                               engine_hash(w->config.engine), buf_view(&out),
-                                               &err);
+                                               engine_hash(w->config.engine), buf_view(&out), &err);
     w->checkpoint_size = (int64_t)out.len;
     buf_done(&out);
     if (status != STATUS_OK) {
@@ -472,8 +471,9 @@ static enum status restore(struct writer *w, struct writer_report *report, struc
         status = engine_restore(engine, bytes, err);
         if (status == STATUS_OK &&
             (engine_hash(engine) != hash || engine_state(engine)->seq != seq)) {
-            status = err_set(err, STATUS_CORRUPT, "its state does not have the hash it was "
-                                                  "stored with");
+            status = err_set(err, STATUS_CORRUPT,
+                             "its state does not have the hash it was "
+                             "stored with");
             err_hint(err, "copy the data directory aside and restore a backup of it");
         }
         if (status != STATUS_OK) {
@@ -481,8 +481,7 @@ static enum status restore(struct writer *w, struct writer_report *report, struc
         }
         w->checkpoint_size = bytes.len;
     }
-    status = status != STATUS_OK ? status
-                                 : store->read(store->ctx, seq, replay_one, &replay, err);
+    status = status != STATUS_OK ? status : store->read(store->ctx, seq, replay_one, &replay, err);
     arena_done(&replay.arena);
     report->checkpoint_seq = seq;
     report->replayed = replay.count;

@@ -18,13 +18,13 @@ typedef void writer_done(void *arg, const struct outcome *outcome);
 
 struct writer_config {
     struct loop *loop;
-    struct engine *engine;         /* new; the writer restores it */
+    struct engine *engine; /* new; the writer restores it */
     struct store *store;
     struct cluster *cluster;
     /* Makes the store usable again after a failed append. */
     enum status (*reopen)(void *ctx, struct err *err);
     void *reopen_ctx;
-    int64_t (*now_ms)(void);       /* wall clock; may go back */
+    int64_t (*now_ms)(void); /* wall clock; may go back */
     /* After every batch applied: the state has changed. May be NULL. */
     void (*changed)(void *ctx);
     void *changed_ctx;

@@ -527,9 +527,9 @@ enum status http_listen(struct http *h, int fd, bool local, struct err *err)
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE, 0, NULL, NULL, on_access,
         listener, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)HTTP_HEADER_BYTES_MAX, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned int)HTTP_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
-        (unsigned int)HTTP_IDLE_SECONDS, MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL,
-        MHD_OPTION_NOTIFY_CONNECTION, on_connection, listener, MHD_OPTION_END);
+        (unsigned int)(local ? HTTP_CONNECTIONS_MAX : HTTP_TCP_CONNECTIONS_MAX),
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)HTTP_IDLE_SECONDS, MHD_OPTION_NOTIFY_COMPLETED,
+        on_completed, NULL, MHD_OPTION_NOTIFY_CONNECTION, on_connection, listener, MHD_OPTION_END);
     if (listener->daemon == NULL) {
         int reason = errno;
         close(fd);

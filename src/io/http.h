@@ -16,7 +16,8 @@
 
 enum {
     HTTP_HEADER_BYTES_MAX = 16 * 1024, /* of a request; beyond: 431 */
-    HTTP_CONNECTIONS_MAX = 512,        /* a listener; beyond: they wait to be accepted */
+    HTTP_CONNECTIONS_MAX = 512,        /* local ones; beyond: they wait to be accepted */
+    HTTP_TCP_CONNECTIONS_MAX = 128,    /* the others */
     HTTP_IDLE_SECONDS = 30,            /* nothing sent or taken */
     HTTP_REQUEST_MS_MAX = 60 * 1000, /* from connecting, or the answer before, to a whole request */
     HTTP_STREAM_BYTES_MAX = 8 << 20, /* not taken by a slow client; beyond: it is dropped */

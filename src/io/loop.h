@@ -44,7 +44,8 @@ enum { LOOP_BEFORE_MAX = 8 };
 void loop_before(struct loop *l, loop_fn *fn, void *arg);
 void loop_before_del(struct loop *l, loop_fn *fn, void *arg);
 
-/* loop_signals: the signals of mask are blocked and come as calls of fn with the number in fd. */
+/* loop_signals: the signals of mask are blocked and come as calls of fn with the number in fd. Threads
+ * made before must have them blocked too. */
 MUST_USE enum status loop_signals(struct loop *l, const sigset_t *mask, loop_fd_fn *fn, void *arg,
                                   struct err *err);
 
