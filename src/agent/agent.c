@@ -12,7 +12,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -20,19 +19,16 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/cgroup.h"
-#include "agent/device.h"
+#include "agent/exec.h"
 #include "agent/frame.h"
-#include "agent/host.h"
-#include "agent/isolate.h"
 #include "agent/launch.h"
-#include "agent/supervise.h"
+#include "agent/machine.h"
+#include "agent/start.h"
 #include "base/array.h"
 #include "base/mem.h"
 #include "base/num.h"
@@ -41,16 +37,12 @@
 #include "io/log.h"
 
 enum {
-    PODS_MAX = 1024,       /* of one machine, as the scheduler sees it */
     LISTEN_BACKLOG = 64,
-    FD_SAFE = 10,          /* above all numbers that a supervisor is given */
+    FD_SAFE = 10, /* above all numbers that a supervisor is given */
     RETRY_FIRST_MS = 2,
     RETRY_LAST_MS = 1000,
-    EXEC_SEND_MS = 5000,
     PATH_SIZE = 4096,
     EVENTS_AT_ONCE = 64,
-    NOTES_MAX = 16,
-    LABELS_OWN = 4,
 };
 
 enum stage { STAGE_EXPECTED, STAGE_CONNECTED, STAGE_CLEANING };
@@ -62,11 +54,11 @@ struct agent_pod {
     char name[LAUNCH_NAME_SIZE];
     enum stage stage;
     int dir_fd, sock;
-    int process;         /* pidfd of a supervisor that is our child; -1 none */
+    int process; /* pidfd of a supervisor that is our child; -1 none */
     struct buf in;
     struct pod_status status; /* as last told */
     bool told, told_started;
-    bool launched;       /* we started its supervisor */
+    bool launched; /* we started its supervisor */
     bool stop_wanted, stop_sent, forget;
     int64_t grace_ms;
     int64_t retry_at_ms, retry_ms;
@@ -76,10 +68,7 @@ struct agent {
     struct arena arena; /* what lives as long as the agent */
     struct str data_dir, pods_dir;
     int pods_fd, epoll_fd, event_fd, timer_fd;
-    struct devices *devices;
-    struct cgroups cgroups;
-    enum launch_isolation isolation;
-    struct node node;
+    struct machine machine;
     struct agent_pod **pods;
     uint32_t pods_count, pods_cap;
     uint64_t next_serial;
@@ -232,7 +221,8 @@ static void pod_remove(struct agent *a, struct agent_pod *p)
 }
 
 /* Records an end that no supervisor could record, tells it, and is done with the pod. */
-static void pod_record(struct agent *a, struct agent_pod *p, enum pod_state state, const char *reason)
+static void pod_record(struct agent *a, struct agent_pod *p, enum pod_state state,
+                       const char *reason)
 {
     p->status.state = state;
     p->status.ended_ms = clock_wall_ms();
@@ -342,48 +332,17 @@ static bool pod_connect(struct agent *a, struct agent_pod *p)
 
 /* ---- starting a supervisor ---- */
 
-/* Starts `weir _supervise DIR [clean]` in its own session with the descriptors it expects. */
-static bool supervisor_spawn(struct agent *a, struct agent_pod *p, int lock, int listener,
-                             bool clean, struct err *err)
+/* Starts the pod's supervisor, or with no listener the one that cleans up, and watches it. */
+static bool pod_supervise(struct agent *a, struct agent_pod *p, int lock, int listener,
+                          struct err *err)
 {
     char dir[PATH_SIZE];
     (void)snprintf(dir, sizeof(dir), STR_FMT "/%s", STR_ARG(a->pods_dir), p->name);
-    CLEANUP(file_close) int errors =
-        openat(p->dir_fd, "errors", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    char name[] = "weir", verb[] = "_supervise", word[] = "clean";
-    char *argv[] = {name, verb, dir, clean ? word : NULL, NULL};
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attr;
-    sigset_t all, none;
-    (void)sigfillset(&all);
-    (void)sigemptyset(&none);
-    (void)posix_spawn_file_actions_init(&files);
-    (void)posix_spawnattr_init(&attr);
-    (void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF |
-                                              POSIX_SPAWN_SETSIGMASK);
-    (void)posix_spawnattr_setsigdefault(&attr, &all);
-    (void)posix_spawnattr_setsigmask(&attr, &none);
-    (void)posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDWR, 0);
-    (void)posix_spawn_file_actions_adddup2(&files, 0, 1);
-    (void)posix_spawn_file_actions_adddup2(&files, errors >= 0 ? errors : 0, 2);
-    (void)posix_spawn_file_actions_adddup2(&files, lock, SUPERVISE_LOCK_FD);
-    if (listener >= 0) {
-        (void)posix_spawn_file_actions_adddup2(&files, listener, SUPERVISE_LISTEN_FD);
-    }
-    pid_t pid = -1;
-    int rc = posix_spawn(&pid, "/proc/self/exe", &files, &attr, argv, environ);
-    (void)posix_spawnattr_destroy(&attr);
-    (void)posix_spawn_file_actions_destroy(&files);
-    if (rc != 0) {
-        (void)err_set(err, STATUS_IO, "the supervisor cannot be started: %s", strerror(rc));
+    file_close(&p->process);
+    if (start_supervisor(dir, p->dir_fd, lock, listener, &p->process, err) != STATUS_OK) {
         return false;
     }
-    file_close(&p->process);
-    p->process = (int)syscall(SYS_pidfd_open, pid, 0);
-    if (p->process >= 0) {
-        (void)watch(a, p->process, SOURCE_PROCESS, p->serial);
-    }
-    return true;
+    return p->process < 0 || watch(a, p->process, SOURCE_PROCESS, p->serial);
 }
 
 /* A number above those that a supervisor is given, so that handing over cannot overwrite it. */
@@ -394,103 +353,16 @@ static int fd_safe(int fd)
     return safe;
 }
 
-static bool user_allowed(const struct pod_spec *spec, char reason[REASON_MAX])
-{
-    if (geteuid() == 0) {
-        return true;
-    }
-    if (spec->run_as_uid >= 0 && spec->run_as_uid != (int64_t)geteuid()) {
-        (void)snprintf(reason, REASON_MAX,
-                       "cannot run as user %lld: weir runs as user %u, and only root may run pods "
-                       "as another user",
-                       (long long)spec->run_as_uid, geteuid());
-        return false;
-    }
-    if (spec->run_as_gid >= 0 && spec->run_as_gid != (int64_t)getegid()) {
-        (void)snprintf(reason, REASON_MAX,
-                       "cannot run as group %lld: weir runs as group %u, and only root may run "
-                       "pods as another group",
-                       (long long)spec->run_as_gid, getegid());
-        return false;
-    }
-    return true;
-}
-
-static bool start_allowed(struct agent *a, const struct effect *e, char reason[REASON_MAX])
-{
-    const struct pod_spec *spec = &e->workload->spec.pod;
-    if (!launch_is_image(spec) && (spec->args_count == 0 || spec->args[0].value.len == 0)) {
-        (void)snprintf(reason, REASON_MAX, "no command: a pod that runs on the host needs one");
-        return false;
-    }
-    uint32_t count;
-    const struct device *list = devices_list(a->devices, &count);
-    for (uint32_t i = 0; i < e->pod_state->devices_count; i++) {
-        struct str uuid = e->pod_state->devices[i].uuid;
-        bool known = false;
-        for (uint32_t j = 0; j < count && !known; j++) {
-            known = str_eq(list[j].uuid, uuid);
-        }
-        if (!known) {
-            (void)snprintf(reason, REASON_MAX, "device %.100s is not on this machine",
-                           arena_cstr(&a->queue_arena, uuid));
-            return false;
-        }
-    }
-    return user_allowed(spec, reason);
-}
-
-static enum status spec_write(struct agent *a, const struct agent_pod *p, const struct effect *e,
-                              struct err *err)
-{
-    struct arena arena;
-    struct buf bytes;
-    arena_init(&arena, 0);
-    buf_init(&bytes, LAUNCH_SPEC_MAX);
-    struct launch l = {
-        .pod = p->pod,
-        .attempt = p->attempt,
-        .pod_index = e->pod_index,
-        .workload = e->workload->id,
-        .workload_name = e->workload->name,
-        .project = e->workload->project,
-        .node = a->node.name,
-        .spec = e->workload->spec.pod,
-        .devices_count = e->pod_state->devices_count,
-        .cgroups_count = CG_COUNT,
-        .cgroups_v2 = a->cgroups.v2,
-        .isolation = launch_is_image(&e->workload->spec.pod) ? ISOLATION_NONE : a->isolation,
-        .hidden_dir = a->data_dir,
-    };
-    l.devices = ARENA_ARRAY(&arena, struct str_item, l.devices_count);
-    for (uint32_t i = 0; i < l.devices_count; i++) {
-        l.devices[i].value = e->pod_state->devices[i].uuid;
-    }
-    l.cgroups = ARENA_ARRAY(&arena, struct str_item, CG_COUNT);
-    for (uint32_t c = 0; c < CG_COUNT; c++) {
-        l.cgroups[c].value = str_from_c(a->cgroups.dir[c]);
-    }
-    devices_nodes(a->devices, e->pod_state->devices, e->pod_state->devices_count, &arena,
-                  &l.device_nodes, &l.device_nodes_count);
-    record_encode(&record_launch, &l, &bytes);
-    enum status s = bytes.full
-                        ? err_set(err, STATUS_TOO_LARGE, "arguments and environment are too long")
-                        : file_write(p->dir_fd, "spec", buf_view(&bytes), 0600, false, err);
-    buf_done(&bytes);
-    arena_done(&arena);
-    return s;
-}
-
 /* The lock is held and nothing was started: start it now. */
 static void pod_launch(struct agent *a, struct agent_pod *p, const struct effect *e, int lock)
 {
     struct err err;
     char reason[REASON_MAX];
-    if (!start_allowed(a, e, reason)) {
+    if (!start_allowed(&a->machine, e, reason)) {
         pod_record(a, p, POD_STATE_FAILED, reason);
         return;
     }
-    if (spec_write(a, p, e, &err) != STATUS_OK) {
+    if (start_spec(&a->machine, e, a->pods_dir, p->dir_fd, &err) != STATUS_OK) {
         pod_record(a, p, POD_STATE_FAILED, err.text);
         return;
     }
@@ -501,7 +373,7 @@ static void pod_launch(struct agent *a, struct agent_pod *p, const struct effect
         pod_record(a, p, POD_STATE_FAILED, reason);
         return;
     }
-    if (!supervisor_spawn(a, p, lock, listener, false, &err)) {
+    if (!pod_supervise(a, p, lock, listener, &err)) {
         pod_record(a, p, POD_STATE_FAILED, err.text);
         return;
     }
@@ -532,7 +404,7 @@ static void pod_clean(struct agent *a, struct agent_pod *p, int lock)
     if (p->launched) {
         process_collect(p);
     }
-    if (!supervisor_spawn(a, p, lock, -1, true, &err)) {
+    if (!pod_supervise(a, p, lock, -1, &err)) {
         pod_record(a, p, POD_STATE_EXITED, "NodeLost");
     }
 }
@@ -595,8 +467,8 @@ static void pod_settle(struct agent *a, struct agent_pod *p, const struct effect
     if (pod_connect(a, p)) {
         return;
     }
-    CLEANUP(file_close) int lock =
-        fd_safe(openat(p->dir_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    CLEANUP(file_close)
+    int lock = fd_safe(openat(p->dir_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0) {
         pod_settle_locked(a, p, start, lock);
     } else {
@@ -747,8 +619,7 @@ static void process_ended(struct agent *a, struct agent_pod *p)
     file_close(&p->process);
     if (p->stage == STAGE_CLEANING) {
         // It recorded the end; if it could not, what is known is recorded here.
-        if (status_read(p->dir_fd, &p->status, NULL) == STATUS_OK &&
-            status_is_final(&p->status)) {
+        if (status_read(p->dir_fd, &p->status, NULL) == STATUS_OK && status_is_final(&p->status)) {
             pod_tell(a, p);
             pod_remove(a, p);
         } else {
@@ -777,7 +648,7 @@ static void timer_serve(struct agent *a)
 static void observe_node(struct agent *a)
 {
     struct input *in = observe(a, INPUT_NODE_SEEN);
-    in->node = a->node;
+    in->node = a->machine.node;
     in->node.seen_ms = clock_wall_ms();
 }
 
@@ -791,7 +662,7 @@ static void event_serve(struct agent *a, uint64_t data)
         timer_serve(a);
         break;
     case SOURCE_DEVICES:
-        if (devices_changed(a->devices)) {
+        if (devices_changed(a->machine.devices)) {
             observe_node(a);
         }
         break;
@@ -830,88 +701,6 @@ static void agent_poll(void *ctx, cluster_observe *hand_on, void *arg)
 
 /* ---- opening ---- */
 
-static void note(struct agent *a, struct str text)
-{
-    if (text.len > 0 && a->node.notes_count < NOTES_MAX) {
-        a->node.notes[a->node.notes_count++].value = text;
-    }
-}
-
-static void notes_make(struct agent *a, const char *why_not_isolated)
-{
-    static const struct {
-        enum cgroup_controller controller;
-        const char *missing;
-    } limits[] = {
-        {CG_CPU, "no cpu control group: CPU requests and limits of pods are not enforced"},
-        {CG_MEMORY, "no memory control group: memory limits of pods are not enforced"},
-        {CG_PIDS, "no pids control group: the number of a pod's processes is not limited"},
-    };
-    a->node.notes = ARENA_ARRAY(&a->arena, struct str_item, NOTES_MAX);
-    note(a, devices_note(a->devices));
-    for (uint32_t i = 0; i < COUNT_OF(limits); i++) {
-        if (a->cgroups.dir[limits[i].controller][0] == '\0') {
-            note(a, str_from_c(limits[i].missing));
-        }
-    }
-    bool filter = a->cgroups.dir[CG_DEVICES][0] != '\0';
-    if (a->isolation == ISOLATION_NONE) {
-        note(a, arena_printf(&a->arena,
-                             "no namespaces (%.200s): pods see each other's processes%s",
-                             why_not_isolated,
-                             filter ? "" : ", and GPUs they were not given can be opened"));
-    } else if (!filter) {
-        note(a, STR("no device filter: GPUs that a pod was not given are only hidden from it"));
-    }
-    if (geteuid() == 0) {
-        note(a, STR("weir runs as root: a pod that runs as root can undo its limits"));
-    } else {
-        note(a, STR("weir does not run as root: all pods run as its user, another is refused"));
-    }
-}
-
-static struct str label_text(struct agent *a, struct str text)
-{
-    struct str copy = arena_str(&a->arena, text);
-    char *bytes = arena_alloc(&a->arena, (size_t)copy.len + 1);
-    for (uint32_t i = 0; i < copy.len; i++) {
-        bytes[i] = copy.ptr[i] == ' ' ? '-' : copy.ptr[i];
-    }
-    return (struct str){bytes, copy.len};
-}
-
-static void node_make(struct agent *a, const struct agent_config *config)
-{
-    struct node *n = &a->node;
-    uint32_t count;
-    const struct device *list = devices_list(a->devices, &count);
-    n->name = arena_str(&a->arena, config->node_name);
-    struct host host;
-    host_find(&host);
-    n->cpu_milli = host.cpu_milli;
-    n->memory_bytes = host.memory_bytes;
-    n->pods_max = PODS_MAX;
-    n->ready = true;
-    // The list itself, whose health changes in place.
-    n->devices = (struct device *)(uintptr_t)list;
-    n->devices_count = count;
-    n->labels = ARENA_ARRAY(&a->arena, struct label, config->labels_count + LABELS_OWN);
-    n->labels[n->labels_count++] = (struct label){STR("kubernetes.io/hostname"), n->name};
-    if (count > 0) {
-        n->labels[n->labels_count++] =
-            (struct label){STR("nvidia.com/gpu.product"), label_text(a, list[0].model)};
-        n->labels[n->labels_count++] = (struct label){
-            STR("nvidia.com/gpu.count"), arena_printf(&a->arena, "%u", count)};
-        n->labels[n->labels_count++] = (struct label){
-            STR("nvidia.com/gpu.memory"),
-            arena_printf(&a->arena, "%lld", (long long)(list[0].memory_bytes >> 20))};
-    }
-    for (uint32_t i = 0; i < config->labels_count; i++) {
-        n->labels[n->labels_count++] = (struct label){arena_str(&a->arena, config->labels[i].key),
-                                                      arena_str(&a->arena, config->labels[i].value)};
-    }
-}
-
 static enum status directories_open(struct agent *a, const struct agent_config *config,
                                     struct err *err)
 {
@@ -938,7 +727,8 @@ static enum status events_open(struct agent *a, struct err *err)
     a->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     if (a->epoll_fd < 0 || a->event_fd < 0 || a->timer_fd < 0 ||
         !watch(a, a->event_fd, SOURCE_QUEUE, 0) || !watch(a, a->timer_fd, SOURCE_TIMER, 0) ||
-        (devices_fd(a->devices) >= 0 && !watch(a, devices_fd(a->devices), SOURCE_DEVICES, 0))) {
+        (devices_fd(a->machine.devices) >= 0 &&
+         !watch(a, devices_fd(a->machine.devices), SOURCE_DEVICES, 0))) {
         return err_set(err, STATUS_IO, "cannot set up events: %s", strerror(errno));
     }
     return STATUS_OK;
@@ -966,20 +756,14 @@ static enum status pods_take_over(struct agent *a, struct err *err)
 enum status agent_open(const struct agent_config *config, struct agent **out, struct err *err)
 {
     struct agent *a = mem_alloc(sizeof(*a));
-    char why[REASON_MAX];
     a->pods_fd = a->epoll_fd = a->event_fd = a->timer_fd = -1;
     arena_init(&a->arena, 0);
     arena_init(&a->queue_arena, 0);
     enum status s = directories_open(a, config, err);
     if (s == STATUS_OK) {
-        s = devices_open(config->gpus, config->node_name, config->device_check_ms, &a->devices,
-                         err);
+        s = machine_open(&a->machine, config, &a->arena, err);
     }
     if (s == STATUS_OK) {
-        cgroup_probe(&a->cgroups);
-        a->isolation = isolate_probe(why);
-        node_make(a, config);
-        notes_make(a, why);
         s = events_open(a, err);
     }
     if (s == STATUS_OK) {
@@ -1003,7 +787,7 @@ void agent_close(struct agent *a)
         pod_close(a->pods[i]);
     }
     mem_free(a->pods);
-    devices_close(a->devices);
+    machine_close(&a->machine);
     file_close(&a->pods_fd);
     file_close(&a->epoll_fd);
     file_close(&a->event_fd);
@@ -1025,8 +809,8 @@ int agent_fd(const struct agent *a)
 
 const struct str_item *agent_describe(const struct agent *a, uint32_t *count)
 {
-    *count = a->node.notes_count;
-    return a->node.notes;
+    *count = a->machine.node.notes_count;
+    return a->machine.node.notes;
 }
 
 struct str agent_log_path(const struct agent *a, struct uuid pod, uint32_t attempt, bool older,
@@ -1035,48 +819,6 @@ struct str agent_log_path(const struct agent *a, struct uuid pod, uint32_t attem
     char name[LAUNCH_NAME_SIZE];
     launch_name(pod, attempt, name);
     return arena_printf(arena, STR_FMT "/%s/log%s", STR_ARG(a->pods_dir), name, older ? ".1" : "");
-}
-
-/* ---- exec ---- */
-
-static void exec_body(struct buf *out, const struct str *argv, uint32_t argc, const struct str *env,
-                      uint32_t env_count, bool terminal)
-{
-    buf_char(out, terminal ? 1 : 0);
-    buf_printf(out, "%u", argc);
-    buf_char(out, '\0');
-    for (uint32_t i = 0; i < argc; i++) {
-        buf_str(out, argv[i]);
-        buf_char(out, '\0');
-    }
-    for (uint32_t i = 0; i < env_count; i++) {
-        buf_str(out, env[i]);
-        buf_char(out, '\0');
-    }
-}
-
-static enum status exec_send(int fd, struct str body, struct err *err)
-{
-    struct buf out;
-    buf_init(&out, FRAME_MAX + FRAME_HEAD_LEN);
-    frame_add(&out, FRAME_EXEC, body);
-    enum status s = STATUS_OK;
-    struct timeval patience = {.tv_sec = EXEC_SEND_MS / 1000};
-    int flags = fcntl(fd, F_GETFL);
-    (void)fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
-    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-    for (size_t done = 0; done < out.len && s == STATUS_OK;) {
-        ssize_t n = send(fd, out.ptr + done, out.len - done, MSG_NOSIGNAL);
-        if (n > 0) {
-            done += (size_t)n;
-        } else if (errno != EINTR) {
-            s = err_set(err, STATUS_UNREACHABLE, "the pod's supervisor does not answer: %s",
-                        strerror(errno));
-        }
-    }
-    (void)fcntl(fd, F_SETFL, flags);
-    buf_done(&out);
-    return s;
 }
 
 enum status agent_exec(struct agent *a, struct uuid pod, const struct str *argv, uint32_t argc,
@@ -1094,21 +836,14 @@ enum status agent_exec(struct agent *a, struct uuid pod, const struct str *argv,
     if (found == NULL) {
         return err_set(err, STATUS_UNKNOWN, "the pod is not running on this machine");
     }
-    if (argc == 0) {
-        return err_set(err, STATUS_INVALID, "no command to run");
-    }
     CLEANUP(file_close) int sock = socket_connect(found);
     if (sock < 0) {
         return err_set(err, STATUS_UNREACHABLE, "the pod's supervisor cannot be reached: %s",
                        strerror(errno));
     }
-    struct buf body;
-    buf_init(&body, FRAME_MAX);
-    exec_body(&body, argv, argc, env, env_count, terminal);
-    enum status s = body.full ? err_set(err, STATUS_TOO_LARGE, "the command is longer than %d bytes",
-                                        FRAME_MAX)
-                              : exec_send(sock, buf_view(&body), err);
-    buf_done(&body);
+    const struct exec_request request = {
+        .argv = argv, .argc = argc, .env = env, .env_count = env_count, .terminal = terminal};
+    enum status s = exec_send(sock, &request, err);
     if (s == STATUS_OK) {
         *fd = sock;
         sock = -1;

@@ -21,12 +21,12 @@
 #include "ports/cluster.h"
 
 struct agent_config {
-    struct str data_dir;          /* made when missing, mode 0700 */
-    struct str gpus;              /* "auto", "none", "fake:COUNT[:SIZE]" (agent/device.h) */
-    struct str node_name;         /* not empty */
-    const struct label *labels;   /* of the node, besides the ones found */
+    struct str data_dir;        /* made when missing, mode 0700 */
+    struct str gpus;            /* "auto", "none", "fake:COUNT[:SIZE]" (agent/device.h) */
+    struct str node_name;       /* not empty */
+    const struct label *labels; /* of the node, besides the ones found */
     uint32_t labels_count;
-    int64_t device_check_ms;      /* time between checks of the devices' health; 0: 10 s */
+    int64_t device_check_ms; /* time between checks of the devices' health; 0: 10 s */
 };
 
 struct agent;

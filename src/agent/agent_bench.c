@@ -13,7 +13,6 @@
 #include "agent/agent.h"
 #include "agent/supervise.h"
 #include "base/num.h"
-#include "base/sort.h"
 #include "io/clock.h"
 #include "io/file.h"
 #include "io/random.h"
@@ -79,11 +78,18 @@ static bool measure(struct agent *a, const char *dir, uint32_t i)
 {
     struct str_item args[] = {{STR("sleep")}, {STR("60")}};
     struct workload workload = {.name = STR("bench"), .project = STR("p"), .id = random_uuid()};
-    workload.spec.pod = (struct pod_spec){.args = args, .args_count = 2, .run_as_uid = -1,
-                                          .run_as_gid = -1, .cpu_milli = 100,
-                                          .cpu_limit_milli = -1, .memory_limit_bytes = -1};
+    workload.spec.pod = (struct pod_spec){.args = args,
+                                          .args_count = 2,
+                                          .run_as_uid = -1,
+                                          .run_as_gid = -1,
+                                          .cpu_milli = 100,
+                                          .cpu_limit_milli = -1,
+                                          .memory_limit_bytes = -1};
     struct pod pod = {.id = random_uuid()};
-    struct effect e = {.kind = EFFECT_START, .pod = pod.id, .attempt = 1, .workload = &workload,
+    struct effect e = {.kind = EFFECT_START,
+                       .pod = pod.id,
+                       .attempt = 1,
+                       .workload = &workload,
                        .pod_state = &pod};
     struct cluster c = agent_cluster(a);
     int64_t before = clock_mono_us();

@@ -64,8 +64,11 @@ static void note(void *arg, const struct input *in)
     }
     if (to->seen_count < SEEN_MAX) {
         struct seen *s = &to->seen[to->seen_count++];
-        *s = (struct seen){.kind = in->kind, .pod = in->pod.pod, .attempt = in->pod.attempt,
-                           .at_ms = in->pod.at_ms, .exit_code = in->pod.exit_code};
+        *s = (struct seen){.kind = in->kind,
+                           .pod = in->pod.pod,
+                           .attempt = in->pod.attempt,
+                           .at_ms = in->pod.at_ms,
+                           .exit_code = in->pod.exit_code};
         (void)snprintf(s->reason, sizeof(s->reason), STR_FMT, STR_ARG(in->pod.reason));
     }
 }
@@ -73,7 +76,9 @@ static void note(void *arg, const struct input *in)
 static void world_attach(const char *gpus)
 {
     struct err err;
-    static const struct label labels[] = {{STRS("site"), STRS("attic")}};
+    static const struct label labels[] = {
+        {STRS("site"), STRS("attic")}
+    };
     const struct agent_config config = {
         .data_dir = str_from_c(w.dir),
         .gpus = str_from_c(gpus),
@@ -186,15 +191,24 @@ static struct request *request(const char *const *argv)
     r->workload.id = random_uuid();
     r->workload.name = STR("job-1");
     r->workload.project = STR("team-a");
-    *spec = (struct pod_spec){.args = r->args, .env = r->env, .run_as_uid = -1, .run_as_gid = -1,
-                              .cpu_milli = 100, .cpu_limit_milli = -1, .memory_limit_bytes = -1,
+    *spec = (struct pod_spec){.args = r->args,
+                              .env = r->env,
+                              .run_as_uid = -1,
+                              .run_as_gid = -1,
+                              .cpu_milli = 100,
+                              .cpu_limit_milli = -1,
+                              .memory_limit_bytes = -1,
                               .grace_ms = 30000};
     for (; argv[spec->args_count] != NULL; spec->args_count++) {
         r->args[spec->args_count].value = str_from_c(argv[spec->args_count]);
     }
     r->pod.devices = r->devices;
-    r->effect = (struct effect){.kind = EFFECT_START, .pod = random_uuid(), .attempt = 1,
-                                .workload = &r->workload, .pod_state = &r->pod, .pod_index = 2};
+    r->effect = (struct effect){.kind = EFFECT_START,
+                                .pod = random_uuid(),
+                                .attempt = 1,
+                                .workload = &r->workload,
+                                .pod_state = &r->pod,
+                                .pod_index = 2};
     return r;
 }
 
@@ -212,8 +226,8 @@ static struct uuid start(const struct request *r)
 
 static void tell(enum effect_kind kind, const struct request *r, int64_t grace_ms)
 {
-    struct effect e = {.kind = kind, .pod = r->effect.pod, .attempt = r->effect.attempt,
-                       .grace_ms = grace_ms};
+    struct effect e = {
+        .kind = kind, .pod = r->effect.pod, .attempt = r->effect.attempt, .grace_ms = grace_ms};
     w.cluster.do_effects(w.cluster.ctx, &e, 1);
 }
 
@@ -243,7 +257,8 @@ static struct str file_text(const char *path)
 
 static struct str log_of(const struct request *r)
 {
-    return file_text(agent_log_path(w.agent, r->effect.pod, r->effect.attempt, false, &w.arena).ptr);
+    return file_text(
+        agent_log_path(w.agent, r->effect.pod, r->effect.attempt, false, &w.arena).ptr);
 }
 
 /* How many processes were started with this pod's marker: looks at /proc by itself. */
@@ -305,12 +320,12 @@ TEST(exit_status)
         int64_t code;
         const char *reason;
     } rows[] = {
-        {"success", "true", 0, "Completed"},
-        {"a code", "exit 7", 7, "Error"},
-        {"the highest code", "exit 255", 255, "Error"},
-        {"SIGTERM from itself is no stop", "kill -TERM $$", 143, "Error"},
-        {"SIGKILL from itself is no lack of memory", "kill -KILL $$", 137, "Error"},
-        {"what it leaves behind ends with it", "sleep 60 & setsid sleep 60 & exit 3", 3, "Error"},
+        {"success",                                  "true",                                0,   "Completed"},
+        {"a code",                                   "exit 7",                              7,   "Error"    },
+        {"the highest code",                         "exit 255",                            255, "Error"    },
+        {"SIGTERM from itself is no stop",           "kill -TERM $$",                       143, "Error"    },
+        {"SIGKILL from itself is no lack of memory", "kill -KILL $$",                       137, "Error"    },
+        {"what it leaves behind ends with it",       "sleep 60 & setsid sleep 60 & exit 3", 3,   "Error"    },
     };
     world_open();
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -338,16 +353,22 @@ TEST(refusals)
         const char *device;
         const char *reason;
     } rows[] = {
-        {"no such command", {"foo-bar", NULL}, "", NULL, "command not found: foo-bar"},
-        {"no such path", {"/no/such", NULL}, "", NULL, "command not found: /no/such"},
-        {"not executable", {"/etc/passwd", NULL}, "", NULL,
-         "command /etc/passwd cannot be run: Permission denied"},
-        {"no command", {NULL}, "", NULL, "no command: a pod that runs on the host needs one"},
-        {"no directory", {"true", NULL}, "/x/y", NULL, "working directory /x/y does not exist"},
-        {"a file as directory", {"true", NULL}, "/etc/passwd", NULL,
-         "working directory /etc/passwd: Not a directory"},
-        {"a device of another machine", {"true", NULL}, "", "GPU-1",
-         "device GPU-1 is not on this machine"},
+        {"no such command",             {"foo-bar", NULL},  "",     NULL,    "command not found: foo-bar"                       },
+        {"no such path",                {"/no/such", NULL}, "",     NULL,    "command not found: /no/such"                      },
+        {"not executable",
+         {"/etc/passwd", NULL},
+         "",                                                        NULL,
+         "command /etc/passwd cannot be run: Permission denied"                                                                 },
+        {"no command",                  {NULL},             "",     NULL,    "no command: a pod that runs on the host needs one"},
+        {"no directory",                {"true", NULL},     "/x/y", NULL,    "working directory /x/y does not exist"            },
+        {"a file as directory",
+         {"true", NULL},
+         "/etc/passwd",                                             NULL,
+         "working directory /etc/passwd: Not a directory"                                                                       },
+        {"a device of another machine",
+         {"true", NULL},
+         "",                                                        "GPU-1",
+         "device GPU-1 is not on this machine"                                                                                  },
     };
     world_open();
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -439,8 +460,9 @@ TEST(environment)
 TEST(stop_with_grace)
 {
     world_open();
-    struct request *polite = shell("trap 'echo bye; exit 5' TERM; echo ready; while :; do sleep 0.02; "
-                                   "done");
+    struct request *polite = shell(
+        "trap 'echo bye; exit 5' TERM; echo ready; while :; do sleep 0.02; "
+        "done");
     struct uuid pod = start(polite);
     await_ready(polite);
     stop(polite, 20000);
@@ -493,8 +515,11 @@ TEST(taken_over)
     world_open();
     const char *go = fifo("go");
     struct request *stays = shell("echo ready; exec sleep 60");
-    struct request *ends = shell(arena_printf(&w.arena, "echo ready; read x < %s; echo $x; "
-                                              "exit 9", go).ptr);
+    struct request *ends = shell(arena_printf(&w.arena,
+                                              "echo ready; read x < %s; echo $x; "
+                                              "exit 9",
+                                              go)
+                                     .ptr);
     (void)start(stays);
     (void)start(ends);
     await_ready(stays);
@@ -630,11 +655,11 @@ TEST(crashes_on_the_way)
         enum input_kind want;
         const char *reason;
     } rows[] = {
-        {"after mkdir", {NULL}, NULL, INPUT_POD_EXITED, "Completed"},
-        {"after the lock", {"lock", NULL}, NULL, INPUT_POD_EXITED, "Completed"},
-        {"after the spec", {"lock", "spec", NULL}, NULL, INPUT_POD_EXITED, "Completed"},
-        {"after started", {"lock", NULL}, "this boot", INPUT_POD_EXITED, "NodeLost"},
-        {"the machine, after started", {"lock", NULL}, "0-0", INPUT_POD_EXITED, "NodeLost"},
+        {"after mkdir",                {NULL},                 NULL,        INPUT_POD_EXITED, "Completed"},
+        {"after the lock",             {"lock", NULL},         NULL,        INPUT_POD_EXITED, "Completed"},
+        {"after the spec",             {"lock", "spec", NULL}, NULL,        INPUT_POD_EXITED, "Completed"},
+        {"after started",              {"lock", NULL},         "this boot", INPUT_POD_EXITED, "NodeLost" },
+        {"the machine, after started", {"lock", NULL},         "0-0",       INPUT_POD_EXITED, "NodeLost" },
     };
     world_open();
     char boot[UUID_TEXT_LEN + 1];
@@ -644,14 +669,15 @@ TEST(crashes_on_the_way)
         struct request *r = shell("true");
         REQUIRE(mkdir(pod_path(r, ""), 0700) == 0);
         for (int f = 0; rows[i].files[f] != NULL; f++) {
-            const char *path = arena_printf(&w.arena, "%s/%s", pod_path(r, ""), rows[i].files[f]).ptr;
+            const char *path =
+                arena_printf(&w.arena, "%s/%s", pod_path(r, ""), rows[i].files[f]).ptr;
             CLEANUP(file_close) int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
             REQUIRE(fd >= 0);
         }
         if (rows[i].started != NULL) {
             const char *text = strcmp(rows[i].started, "this boot") == 0 ? boot : rows[i].started;
-            CLEANUP(file_close) int fd =
-                open(pod_path(r, "/started"), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+            CLEANUP(file_close)
+            int fd = open(pod_path(r, "/started"), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
             REQUIRE(fd >= 0 && file_write_all(fd, str_from_c(text), NULL) == STATUS_OK);
         }
         (void)start(r);
@@ -733,7 +759,8 @@ struct talk {
     int64_t code; /* -1: not told */
 };
 
-static void talk_start(struct talk *t, const struct request *r, const char *const *argv, bool terminal)
+static void talk_start(struct talk *t, const struct request *r, const char *const *argv,
+                       bool terminal)
 {
     struct str args[ARGS_MAX];
     struct str env[] = {STR("EXTRA=1")};
@@ -746,7 +773,8 @@ static void talk_start(struct talk *t, const struct request *r, const char *cons
     buf_init(&t->raw, 1 << 20);
     buf_init(&t->out, 1 << 20);
     buf_init(&t->err, 1 << 20);
-    REQUIRE_OK(agent_exec(w.agent, r->effect.pod, args, argc, env, 1, terminal, &t->fd, &err), &err);
+    REQUIRE_OK(agent_exec(w.agent, r->effect.pod, args, argc, env, 1, terminal, &t->fd, &err),
+               &err);
 }
 
 static void talk_send(struct talk *t, enum frame_kind kind, struct str bytes)
@@ -834,7 +862,8 @@ TEST(exec)
     EXPECT_I64(t.code, 127);
     talk_end(&t);
 
-    const char *terminal[] = {"sh", "-c", "test -t 0 && test -t 1 && read x; stty size; exit 6", NULL};
+    const char *terminal[] = {"sh", "-c", "test -t 0 && test -t 1 && read x; stty size; exit 6",
+                              NULL};
     talk_start(&t, r, terminal, true);
     talk_send(&t, FRAME_CONTROL, STR("{\"resize\":[123,45]}"));
     talk_send(&t, FRAME_STDIN, STR("go\n"));
@@ -868,8 +897,8 @@ TEST(forget)
     (void)await(INPUT_POD_EXITED, start(ended));
     EXPECT(access(pod_path(ended, ""), F_OK) == 0);
     tell(EFFECT_FORGET, ended, 0);
-    EXPECT(access(pod_path(ended, ""), F_OK) != 0 || until(was_seen, &(struct awaited){
-           INPUT_POD_EXITED, ended->effect.pod}));
+    EXPECT(access(pod_path(ended, ""), F_OK) != 0 ||
+           until(was_seen, &(struct awaited){INPUT_POD_EXITED, ended->effect.pod}));
     // One that runs is ended first.
     struct request *runs = shell("trap '' TERM; echo ready; sleep 60");
     (void)start(runs);
@@ -905,11 +934,12 @@ TEST(sees_only_itself)
         world_close();
         test_skip("this setting has no namespaces");
     }
-    // In the setting's own data directory there are files; the pod finds it empty.
+    // There are pods' files, its own at least; the pod finds none.
     struct request *r = shell(arena_printf(&w.arena,
-                                           "echo /proc/[0-9]* ; cd /dev && echo *; ls -A %s; "
+                                           "echo /proc/[0-9]* ; cd /dev && echo *; ls -A %s/pods; "
                                            "echo x > /dev/null && head -c 1 /dev/urandom | wc -c",
-                                           w.dir).ptr);
+                                           w.dir)
+                                  .ptr);
     (void)await(INPUT_POD_EXITED, start(r));
     EXPECT_STR(log_of(r),
                STR("/proc/1 /proc/2\nfd full null ptmx pts random shm stderr stdin stdout tty "
@@ -962,9 +992,11 @@ TEST(node_is_described)
     static const struct {
         struct str key, value;
     } rows[] = {
-        {STRS("kubernetes.io/hostname"), STRS("box")}, {STRS("nvidia.com/gpu.product"), STRS("simulated")},
-        {STRS("nvidia.com/gpu.count"), STRS("4")},     {STRS("nvidia.com/gpu.memory"), STRS("81920")},
-        {STRS("site"), STRS("attic")},
+        {STRS("kubernetes.io/hostname"), STRS("box")      },
+        {STRS("nvidia.com/gpu.product"), STRS("simulated")},
+        {STRS("nvidia.com/gpu.count"),   STRS("4")        },
+        {STRS("nvidia.com/gpu.memory"),  STRS("81920")    },
+        {STRS("site"),                   STRS("attic")    },
     };
     REQUIRE(n->labels_count == COUNT_OF(rows));
     for (uint32_t i = 0; i < COUNT_OF(rows); i++) {
@@ -986,16 +1018,16 @@ TEST(settings_refused)
         const char *name, *gpus, *dir, *text;
         enum status want;
     } rows[] = {
-        {"a word", "some", "", "expected auto, none or fake:COUNT[:SIZE] for the GPUs, got \"some\"",
-         STATUS_INVALID},
-        {"no count", "fake:", "", "expected fake:COUNT with a count from 0 to 256, got \"fake:\"",
-         STATUS_INVALID},
-        {"too many", "fake:257", "", "expected fake:COUNT with a count from 0 to 256, got \"fake:257\"",
-         STATUS_INVALID},
-        {"no memory", "fake:1:0", "", "memory of a simulated device: expected more than 0, got 0",
-         STATUS_INVALID},
-        {"not a size", "fake:1:big", "", NULL, STATUS_INVALID},
-        {"a file for a directory", "none", "/etc/passwd", NULL, STATUS_IO},
+        {"a word",                 "some",       "",
+         "expected auto, none or fake:COUNT[:SIZE] for the GPUs, got \"some\"",                                                  STATUS_INVALID},
+        {"no count",               "fake:",      "",            "expected fake:COUNT with a count from 0 to 256, got \"fake:\"",
+         STATUS_INVALID                                                                                                                        },
+        {"too many",               "fake:257",   "",
+         "expected fake:COUNT with a count from 0 to 256, got \"fake:257\"",                                                     STATUS_INVALID},
+        {"no memory",              "fake:1:0",   "",            "memory of a simulated device: expected more than 0, got 0",
+         STATUS_INVALID                                                                                                                        },
+        {"not a size",             "fake:1:big", "",            NULL,                                                            STATUS_INVALID},
+        {"a file for a directory", "none",       "/etc/passwd", NULL,                                                            STATUS_IO     },
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         test_row(rows[i].name);
@@ -1174,9 +1206,19 @@ TEST(image)
 /* ---- the same tests with other rights ---- */
 
 static const char *const everywhere[] = {
-    "exit_status", "refusals",       "another_user",     "environment",
-    "stop_with_grace", "taken_over", "survives_kill_of_its_starter", "started_at_most_once",
-    "crashes_on_the_way", "supervisor_killed", "exec", "sees_only_itself", "forget",
+    "exit_status",
+    "refusals",
+    "another_user",
+    "environment",
+    "stop_with_grace",
+    "taken_over",
+    "survives_kill_of_its_starter",
+    "started_at_most_once",
+    "crashes_on_the_way",
+    "supervisor_killed",
+    "exec",
+    "sees_only_itself",
+    "forget",
 };
 
 static bool put(const char *path, const char *text)
@@ -1212,7 +1254,7 @@ static bool only_v2(void)
 static bool become_nobody(const char *setting)
 {
     return setgroups(0, NULL) == 0 && setresgid(NOBODY, NOBODY, NOBODY) == 0 &&
-              setresuid(NOBODY, NOBODY, NOBODY) == 0 && prctl(PR_SET_DUMPABLE, 1) == 0 &&
+           setresuid(NOBODY, NOBODY, NOBODY) == 0 && prctl(PR_SET_DUMPABLE, 1) == 0 &&
            (strcmp(setting, "plain") != 0 || forbid_namespaces());
 }
 

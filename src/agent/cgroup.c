@@ -194,8 +194,8 @@ _Static_assert(sizeof(struct instruction) == sizeof(struct bpf_insn), "the kerne
 
 static struct instruction insn(int code, int dst, int src, int16_t off, int32_t imm)
 {
-    return (struct instruction){.code = (uint8_t)code, .registers = (uint8_t)(src << 4 | dst),
-                                .off = off, .imm = imm};
+    return (struct instruction){
+        .code = (uint8_t)code, .registers = (uint8_t)(src << 4 | dst), .off = off, .imm = imm};
 }
 
 enum { RULES_MAX = 64, RULE_INSNS = 6 };
@@ -205,7 +205,14 @@ struct device_rule {
 
 /* What every program needs, and no device of anyone. */
 static const struct device_rule harmless[] = {
-    {1, 3}, {1, 5}, {1, 7}, {1, 8}, {1, 9}, {5, 0}, {5, 2}, {136, -1},
+    {1,   3 },
+    {1,   5 },
+    {1,   7 },
+    {1,   8 },
+    {1,   9 },
+    {5,   0 },
+    {5,   2 },
+    {136, -1},
 };
 
 static uint32_t device_rules(const struct cgroup_limits *limits, struct device_rule out[RULES_MAX])

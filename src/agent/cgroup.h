@@ -27,13 +27,14 @@ void cgroup_probe(struct cgroups *out);
 /* One pod's group. */
 struct cgroup {
     struct cgroups at;
-    int join[CG_COUNT]; /* open file that a process joins by, -1 none or the same as an earlier one */
-    int v2_dir;         /* open directory of the version 2 group, -1 none */
+    int join
+        [CG_COUNT]; /* open file that a process joins by, -1 none or the same as an earlier one */
+    int v2_dir;     /* open directory of the version 2 group, -1 none */
 };
 struct cgroup_limits {
-    int64_t cpu_milli;          /* asked for: the weight against others */
-    int64_t cpu_limit_milli;    /* -1 none */
-    int64_t memory_limit_bytes; /* -1 none */
+    int64_t cpu_milli;                   /* asked for: the weight against others */
+    int64_t cpu_limit_milli;             /* -1 none */
+    int64_t memory_limit_bytes;          /* -1 none */
     const struct str_item *device_nodes; /* allowed besides the harmless ones */
     uint32_t device_nodes_count;
 };

@@ -102,8 +102,8 @@ static int podman_run(const struct args *a, int64_t limit_ms, struct buf *out)
     if (pipe2(ends, O_CLOEXEC) != 0) {
         return -1;
     }
-    struct job job = {.argv = a->items, .env = environ, .in = -1, .out = ends[1], .err = ends[1],
-                      .terminal = -1};
+    struct job job = {
+        .argv = a->items, .env = environ, .in = -1, .out = ends[1], .err = ends[1], .terminal = -1};
     pid_t pid = job_start(&job, &report);
     (void)close(ends[1]);
     if (pid > 0 && !job_report(report, &job, reason, &code)) {

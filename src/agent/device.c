@@ -57,8 +57,10 @@ static enum status open_fake(struct devices *d, struct str text, struct str node
     uint32_t colon = str_find(text, ':');
     int64_t count, size = INT64_C(80) << 30;
     if (!num_parse_i64(str_sub(text, 0, colon), &count) || count < 0 || count > DEVICES_MAX) {
-        (void)err_set(err, STATUS_INVALID, "expected fake:COUNT with a count from 0 to %d, got "
-                                           "\"fake:" STR_FMT "\"", DEVICES_MAX, STR_ARG(text));
+        (void)err_set(err, STATUS_INVALID,
+                      "expected fake:COUNT with a count from 0 to %d, got "
+                      "\"fake:" STR_FMT "\"",
+                      DEVICES_MAX, STR_ARG(text));
         return err_hint(err, "for example --gpus fake:4:80GiB");
     }
     if (colon < text.len) {
@@ -68,8 +70,10 @@ static enum status open_fake(struct devices *d, struct str text, struct str node
             return err_wrap(err, "memory of a simulated device");
         }
         if (size <= 0) {
-            return err_set(err, STATUS_INVALID, "memory of a simulated device: expected more than "
-                                                "0, got " STR_FMT, STR_ARG(amount));
+            return err_set(err, STATUS_INVALID,
+                           "memory of a simulated device: expected more than "
+                           "0, got " STR_FMT,
+                           STR_ARG(amount));
         }
     }
     d->count = (uint32_t)count;
@@ -209,8 +213,10 @@ enum status devices_open(struct str spec, struct str node_name, int64_t check_ms
     } else if (str_eq(spec, STR("auto")) || spec.len == 0) {
         s = open_nvml(d, err);
     } else if (!str_eq(spec, STR("none"))) {
-        (void)err_set(err, STATUS_INVALID, "expected auto, none or fake:COUNT[:SIZE] for the GPUs, "
-                                           "got \"" STR_FMT "\"", STR_ARG(spec));
+        (void)err_set(err, STATUS_INVALID,
+                      "expected auto, none or fake:COUNT[:SIZE] for the GPUs, "
+                      "got \"" STR_FMT "\"",
+                      STR_ARG(spec));
         s = err_hint(err, "for example --gpus fake:4:80GiB");
     }
     if (s != STATUS_OK) {
@@ -287,8 +293,8 @@ void devices_nodes(const struct devices *d, const struct held_device *held, uint
     for (uint32_t h = 0; h < held_count && d->real; h++) {
         for (uint32_t i = 0; i < d->count; i++) {
             if (str_eq(d->list[i].uuid, held[h].uuid)) {
-                (*out)[(*count)++].value =
-                    arena_printf(arena, "/dev/nvidia%u", d->of_nvml[i].minor);
+                (*out)[(*count)++].value = arena_printf(arena, "/dev/nvidia%u",
+                                                        d->of_nvml[i].minor);
             }
         }
     }

@@ -5,7 +5,10 @@ void frame_add(struct buf *out, uint8_t kind, struct str bytes)
 {
     uint32_t len = bytes.len;
     const uint8_t head[FRAME_HEAD_LEN] = {
-        kind, (uint8_t)(len & 0xFF), (uint8_t)(len >> 8 & 0xFF), (uint8_t)(len >> 16 & 0xFF),
+        kind,
+        (uint8_t)(len & 0xFF),
+        (uint8_t)(len >> 8 & 0xFF),
+        (uint8_t)(len >> 16 & 0xFF),
         (uint8_t)(len >> 24),
     };
     buf_add(out, head, sizeof(head));

@@ -16,14 +16,14 @@ enum {
 
 /* What is asked of a supervisor, and its answer. */
 enum frame_kind {
-    FRAME_STDIN = 0,   /* exec: input of the command; empty: its end */
+    FRAME_STDIN = 0, /* exec: input of the command; empty: its end */
     FRAME_STDOUT = 1,
     FRAME_STDERR = 2,
     FRAME_CONTROL = 3, /* exec: JSON, {"resize":[columns,rows]} or {"exit":code} */
     FRAME_WATCH = 'W', /* send the status now and at each change */
     FRAME_STATUS = 'T',
-    FRAME_STOP = 'S',  /* grace in milliseconds as decimal digits */
-    FRAME_EXEC = 'E',  /* flag byte (1: terminal), then NUL-ended strings: argument count, the
+    FRAME_STOP = 'S', /* grace in milliseconds as decimal digits */
+    FRAME_EXEC = 'E', /* flag byte (1: terminal), then NUL-ended strings: argument count, the
                           arguments, NAME=value … */
 };
 

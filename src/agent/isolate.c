@@ -29,9 +29,11 @@ static const char *const basic_nodes[] = {
     "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty",
 };
 static const char *const dev_links[][2] = {
-    {"/proc/self/fd", "/dev/fd"},    {"/proc/self/fd/0", "/dev/stdin"},
-    {"/proc/self/fd/1", "/dev/stdout"}, {"/proc/self/fd/2", "/dev/stderr"},
-    {"pts/ptmx", "/dev/ptmx"},
+    {"/proc/self/fd",   "/dev/fd"    },
+    {"/proc/self/fd/0", "/dev/stdin" },
+    {"/proc/self/fd/1", "/dev/stdout"},
+    {"/proc/self/fd/2", "/dev/stderr"},
+    {"pts/ptmx",        "/dev/ptmx"  },
 };
 
 /* What the first process reports when a step fails. */
@@ -155,7 +157,7 @@ static bool make_mounts(const struct launch *l, struct step *s)
         (void)snprintf(path, sizeof(path), STR_FMT, STR_ARG(l->hidden_dir));
         if (mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_RDONLY, "mode=755,size=4k") !=
             0) {
-            return step_fail(s, "hide weir's own files");
+            return step_fail(s, "hide the files of other pods");
         }
     }
     return true;

@@ -21,7 +21,15 @@
 
 #include "io/file.h"
 
-enum job_step { STEP_GROUP, STEP_NAMESPACE, STEP_TERMINAL, STEP_STDIO, STEP_USER, STEP_DIR, STEP_EXEC };
+enum job_step {
+    STEP_GROUP,
+    STEP_NAMESPACE,
+    STEP_TERMINAL,
+    STEP_STDIO,
+    STEP_USER,
+    STEP_DIR,
+    STEP_EXEC
+};
 struct job_failure {
     enum job_step step;
     int error;
@@ -52,8 +60,7 @@ void job_user_find(struct job_user *out, const struct pod_spec *spec, struct are
         return;
     }
     out->groups_count = JOB_GROUPS_MAX;
-    if (found == NULL ||
-        getgrouplist(entry.pw_name, a->gid, out->groups, &out->groups_count) < 0) {
+    if (found == NULL || getgrouplist(entry.pw_name, a->gid, out->groups, &out->groups_count) < 0) {
         out->groups[0] = a->gid;
         out->groups_count = 1;
     }
@@ -76,7 +83,9 @@ static bool send_fd(int sock, int fd)
     } control = {0};
     char byte = 0;
     struct iovec data = {.iov_base = &byte, .iov_len = 1};
-    struct msghdr m = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = control.space,
+    struct msghdr m = {.msg_iov = &data,
+                       .msg_iovlen = 1,
+                       .msg_control = control.space,
                        .msg_controllen = sizeof(control.space)};
     struct cmsghdr *c = CMSG_FIRSTHDR(&m);
     c->cmsg_level = SOL_SOCKET;
@@ -94,7 +103,9 @@ int job_receive_fd(int sock)
     } control = {0};
     char byte;
     struct iovec data = {.iov_base = &byte, .iov_len = 1};
-    struct msghdr m = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = control.space,
+    struct msghdr m = {.msg_iov = &data,
+                       .msg_iovlen = 1,
+                       .msg_control = control.space,
                        .msg_controllen = sizeof(control.space)};
     ssize_t n;
     do {

@@ -15,7 +15,7 @@ enum { JOB_GROUPS_MAX = 256 };
 /* Who a job runs as, with what the system knows of them. */
 struct job_user {
     struct account account;
-    bool change;  /* other than the supervisor's own */
+    bool change; /* other than the supervisor's own */
     gid_t groups[JOB_GROUPS_MAX];
     int groups_count;
 };
@@ -30,7 +30,7 @@ struct job {
     const struct isolate *isolate; /* NULL: none */
     const struct cgroup *cgroup;   /* NULL: none */
     int in, out, err;              /* its stdin, stdout, stderr; -1: /dev/null */
-    int terminal;                  /* a socket: a new terminal's other side is sent over it; -1 none */
+    int terminal; /* a socket: a new terminal's other side is sent over it; -1 none */
 };
 
 /* job_start forks in a session of its own. *report becomes readable with nothing when the command

@@ -141,8 +141,8 @@ char **launch_env(const struct launch *l, const struct account *who, struct aren
     env_own(&e, STR("CUDA_DEVICE_ORDER=PCI_BUS_ID"));
     env_own(&e, arena_printf(arena, "RUNAI_PROJECT=" STR_FMT, STR_ARG(l->project)));
     env_own(&e, arena_printf(arena, "RUNAI_JOB_NAME=" STR_FMT, STR_ARG(l->workload_name)));
-    env_own(&e, arena_printf(arena, "RUNAI_JOB_UUID=" STR_FMT,
-                             STR_ARG(uuid_str(l->workload, arena))));
+    env_own(&e,
+            arena_printf(arena, "RUNAI_JOB_UUID=" STR_FMT, STR_ARG(uuid_str(l->workload, arena))));
     env_own(&e, arena_printf(arena, "RUNAI_NUM_OF_GPUS=" STR_FMT, STR_ARG(env_gpus(l, arena))));
     env_own(&e, arena_printf(arena, "NODE_NAME=" STR_FMT, STR_ARG(l->node)));
     env_own(&e, arena_printf(arena, "WEIR_POD_INDEX=%u", l->pod_index));
@@ -199,7 +199,8 @@ void status_reason(struct pod_status *st, struct str reason)
         st->reason[len++] = c < 0x20 ? ' ' : (char)c;
     }
     // Cut between characters, so that it stays UTF-8.
-    while (len > 0 && len + 1 == REASON_MAX && ((unsigned char)st->reason[len - 1] & 0xC0) == 0x80) {
+    while (len > 0 && len + 1 == REASON_MAX &&
+           ((unsigned char)st->reason[len - 1] & 0xC0) == 0x80) {
         len--;
     }
     st->reason[len] = '\0';
@@ -241,10 +242,14 @@ enum status status_parse(struct str text, struct pod_status *out, struct err *er
         struct str key;
         int64_t *into;
     } numbers[] = {
-        {STR("supervisor"), &st.supervisor_pid}, {STR("supervisor_start"), &st.supervisor_start},
-        {STR("main"), &st.main_pid},             {STR("main_start"), &st.main_start},
-        {STR("started_ms"), &st.started_ms},     {STR("ended_ms"), &st.ended_ms},
-        {STR("exit_code"), &st.exit_code},       {STR("oom"), &oom},
+        {STR("supervisor"),       &st.supervisor_pid  },
+        {STR("supervisor_start"), &st.supervisor_start},
+        {STR("main"),             &st.main_pid        },
+        {STR("main_start"),       &st.main_start      },
+        {STR("started_ms"),       &st.started_ms      },
+        {STR("ended_ms"),         &st.ended_ms        },
+        {STR("exit_code"),        &st.exit_code       },
+        {STR("oom"),              &oom                },
     };
     struct str rest = text, line;
     bool whole = false;

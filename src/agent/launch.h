@@ -20,11 +20,11 @@
 #include "model/effect.h"
 
 enum {
-    LAUNCH_NAME_SIZE = 64,                 /* "<uuid>.<attempt>" */
-    LAUNCH_SPEC_MAX = 4 << 20,             /* bytes of a spec file: a command line has 2 MiB */
-    STATUS_TEXT_MAX = 2048,                /* bytes of a status file */
-    REASON_MAX = 400,                      /* bytes of a reason */
-    LOG_BYTES_MAX = 64 << 20,              /* a log of this size becomes log.1 */
+    LAUNCH_NAME_SIZE = 64,     /* "<uuid>.<attempt>" */
+    LAUNCH_SPEC_MAX = 4 << 20, /* bytes of a spec file: a command line has 2 MiB */
+    STATUS_TEXT_MAX = 2048,    /* bytes of a status file */
+    REASON_MAX = 400,          /* bytes of a reason */
+    LOG_BYTES_MAX = 64 << 20,  /* a log of this size becomes log.1 */
 };
 
 /* How the processes of a pod are kept apart from the rest, as far as this machine allows. */
@@ -44,11 +44,11 @@ struct launch {
     struct pod_spec spec;
     struct str_item *devices;      /* UUIDs of the granted devices */
     struct str_item *device_nodes; /* their nodes: /dev/nvidia0, /dev/nvidiactl, … */
-    struct str_item *cgroups;      /* directory of each enum cgroup_controller, "" where there is none */
+    struct str_item *cgroups; /* directory of each enum cgroup_controller, "" where there is none */
     uint32_t devices_count, device_nodes_count, cgroups_count;
-    uint32_t cgroups_v2;           /* bit per controller: speaks version 2 */
+    uint32_t cgroups_v2; /* bit per controller: speaks version 2 */
     enum launch_isolation isolation;
-    struct str hidden_dir;         /* weir's data: an empty directory for the pod */
+    struct str hidden_dir; /* where all pods' files are: empty for the pod itself */
 };
 extern const struct record record_launch;
 
@@ -77,7 +77,7 @@ enum pod_state {
     POD_STATE_STARTING, /* not known to run yet */
     POD_STATE_RUNNING,
     POD_STATE_EXITED,
-    POD_STATE_FAILED,   /* could not be started */
+    POD_STATE_FAILED, /* could not be started */
 };
 
 /* Written as lines of key=value. */
@@ -86,10 +86,10 @@ struct pod_status {
     char boot_id[UUID_TEXT_LEN + 1];
     int64_t supervisor_pid, supervisor_start; /* start: clock ticks since boot (/proc/PID/stat) */
     int64_t main_pid, main_start;
-    int64_t started_ms, ended_ms;             /* wall clock; -1 not yet */
-    int64_t exit_code;                        /* 128 + signal for a signal; -1 not known */
+    int64_t started_ms, ended_ms; /* wall clock; -1 not yet */
+    int64_t exit_code;            /* 128 + signal for a signal; -1 not known */
     bool oom;
-    char reason[REASON_MAX];                  /* of EXITED and FAILED; one line */
+    char reason[REASON_MAX]; /* of EXITED and FAILED; one line */
 };
 void status_init(struct pod_status *st);
 void status_format(const struct pod_status *st, struct buf *out);

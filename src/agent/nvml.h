@@ -16,7 +16,7 @@ struct nvml_device {
     char name[NVML_TEXT_SIZE];
     char bus_id[NVML_BUS_ID_SIZE]; /* "00000000:3B:00.0" */
     uint64_t memory_bytes;
-    uint32_t minor;                /* of /dev/nvidia<minor> */
+    uint32_t minor; /* of /dev/nvidia<minor> */
 };
 struct nvml;
 

@@ -113,10 +113,10 @@ nfds_t session_poll(struct session *s, struct pollfd *fds)
         short events;
         bool wanted;
     } wants[SESSION_FDS] = {
-        {s->fd, events, true},
-        {s->command_in, POLLOUT, s->command_in >= 0 && s->to_command.len > 0},
-        {s->command_out, POLLIN, s->command_out >= 0 && s->out.len < QUEUE_MAX},
-        {s->command_err, POLLIN, s->command_err >= 0 && s->out.len < QUEUE_MAX},
+        {s->fd,          events,  true                                         },
+        {s->command_in,  POLLOUT, s->command_in >= 0 && s->to_command.len > 0  },
+        {s->command_out, POLLIN,  s->command_out >= 0 && s->out.len < QUEUE_MAX},
+        {s->command_err, POLLIN,  s->command_err >= 0 && s->out.len < QUEUE_MAX},
     };
     for (int i = 0; i < SESSION_FDS; i++) {
         if (wants[i].wanted) {
@@ -186,6 +186,9 @@ bool session_serve(struct session *s)
     if (s->command_in >= 0 && !write_some(s->command_in, &s->to_command)) {
         buf_clear(&s->to_command);
         s->input_over = true;
+    }
+    if (s->command_in < 0) {
+        buf_clear(&s->to_command); // nobody reads it any more
     }
     if (s->input_over && s->to_command.len == 0) {
         command_close_input(s);

@@ -15,15 +15,15 @@ enum { SESSION_FDS = 4, SESSION_ARGS_MAX = 4096 };
 struct session {
     int fd; /* -1: free */
     bool watching;
-    bool closing;          /* closed once all is sent */
+    bool closing; /* closed once all is sent */
     struct buf in, out, to_command;
-    bool input_over;       /* the peer has no more input for the command */
+    bool input_over; /* the peer has no more input for the command */
     /* the command; pid 0: none */
     pid_t pid;
     bool terminal, exited;
     int code;
     int command_in, command_out, command_err; /* one and the same for a terminal */
-    struct pollfd *polled[SESSION_FDS];       /* socket, in, out, err in the current poll; NULL: not */
+    struct pollfd *polled[SESSION_FDS]; /* socket, in, out, err in the current poll; NULL: not */
 };
 
 /* What a message asks of the supervisor. */

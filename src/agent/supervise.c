@@ -194,8 +194,8 @@ static void main_start(struct supervisor *s)
         fail(s, "no pipe can be made for the output");
         return;
     }
-    s->main = (struct job){.argv = main_argv(s), .in = -1, .out = output[1], .err = output[1],
-                           .terminal = -1};
+    s->main = (struct job){
+        .argv = main_argv(s), .in = -1, .out = output[1], .err = output[1], .terminal = -1};
     if (is_image(s)) {
         s->main.env = environ;
     } else {
@@ -581,8 +581,14 @@ static void groups_of(const struct launch *l, struct cgroups *out)
 
 static enum status supervisor_open(struct supervisor *s, const char *dir, struct err *err)
 {
-    *s = (struct supervisor){.dir_fd = -1, .signal_fd = -1, .output_fd = -1, .log_fd = -1,
-                             .report_fd = -1, .isolate = {.init_fd = -1, .lifeline = -1}};
+    *s = (struct supervisor){
+        .dir_fd = -1,
+        .signal_fd = -1,
+        .output_fd = -1,
+        .log_fd = -1,
+        .report_fd = -1,
+        .isolate = {.init_fd = -1, .lifeline = -1}
+    };
     arena_init(&s->arena, 0);
     cgroup_at(&s->cgroup, &(struct cgroups){0}, "");
     status_init(&s->status);
@@ -593,6 +599,7 @@ static enum status supervisor_open(struct supervisor *s, const char *dir, struct
     if (s->dir_fd < 0) {
         return err_set(err, STATUS_IO, "cannot open %s: %s", dir, strerror(errno));
     }
+    (void)!chdir("/"); // keeps no file system busy
     (void)fcntl(SUPERVISE_LOCK_FD, F_SETFD, FD_CLOEXEC);
     (void)fcntl(SUPERVISE_LISTEN_FD, F_SETFD, FD_CLOEXEC);
     boot_id(s->status.boot_id);

@@ -52,8 +52,8 @@ enum status file_write(int dir_fd, const char *name, struct str bytes, mode_t mo
     if (len < 0 || (size_t)len >= sizeof(temporary)) {
         return err_set(err, STATUS_INVALID, "the file name %s is too long", name);
     }
-    CLEANUP(file_close) int fd =
-        openat(dir_fd, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
+    CLEANUP(file_close)
+    int fd = openat(dir_fd, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
     if (fd < 0) {
         return file_fail(err, "create", temporary);
     }

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/start.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "agent/supervise.h"
+#include "base/num.h"
+#include "io/file.h"
+
+enum { PATH_SIZE = 4096, DEVICE_NAME_SHOWN = 100 };
+
+static bool user_allowed(const struct pod_spec *spec, char reason[REASON_MAX])
+{
+    if (geteuid() == 0) {
+        return true;
+    }
+    if (spec->run_as_uid >= 0 && spec->run_as_uid != (int64_t)geteuid()) {
+        (void)snprintf(reason, REASON_MAX,
+                       "cannot run as user %lld: weir runs as user %u, and only root may run pods "
+                       "as another user",
+                       (long long)spec->run_as_uid, geteuid());
+        return false;
+    }
+    if (spec->run_as_gid >= 0 && spec->run_as_gid != (int64_t)getegid()) {
+        (void)snprintf(reason, REASON_MAX,
+                       "cannot run as group %lld: weir runs as group %u, and only root may run "
+                       "pods as another group",
+                       (long long)spec->run_as_gid, getegid());
+        return false;
+    }
+    return true;
+}
+
+bool start_allowed(const struct machine *m, const struct effect *e, char reason[REASON_MAX])
+{
+    const struct pod_spec *spec = &e->workload->spec.pod;
+    if (!launch_is_image(spec) && (spec->args_count == 0 || spec->args[0].value.len == 0)) {
+        (void)snprintf(reason, REASON_MAX, "no command: a pod that runs on the host needs one");
+        return false;
+    }
+    uint32_t count;
+    const struct device *list = devices_list(m->devices, &count);
+    for (uint32_t i = 0; i < e->pod_state->devices_count; i++) {
+        struct str uuid = e->pod_state->devices[i].uuid;
+        bool known = false;
+        for (uint32_t j = 0; j < count && !known; j++) {
+            known = str_eq(list[j].uuid, uuid);
+        }
+        if (!known) {
+            (void)snprintf(reason, REASON_MAX, "device %.*s is not on this machine",
+                           (int)num_min_i64(uuid.len, DEVICE_NAME_SHOWN), uuid.ptr);
+            return false;
+        }
+    }
+    return user_allowed(spec, reason);
+}
+
+enum status start_spec(const struct machine *m, const struct effect *e, struct str pods_dir,
+                       int dir_fd, struct err *err)
+{
+    struct arena arena;
+    struct buf bytes;
+    arena_init(&arena, 0);
+    buf_init(&bytes, LAUNCH_SPEC_MAX);
+    struct launch l = {
+        .pod = e->pod,
+        .attempt = e->attempt,
+        .pod_index = e->pod_index,
+        .workload = e->workload->id,
+        .workload_name = e->workload->name,
+        .project = e->workload->project,
+        .node = m->node.name,
+        .spec = e->workload->spec.pod,
+        .devices_count = e->pod_state->devices_count,
+        .cgroups_count = CG_COUNT,
+        .cgroups_v2 = m->cgroups.v2,
+        .isolation = launch_is_image(&e->workload->spec.pod) ? ISOLATION_NONE : m->isolation,
+        .hidden_dir = pods_dir,
+    };
+    l.devices = ARENA_ARRAY(&arena, struct str_item, l.devices_count);
+    for (uint32_t i = 0; i < l.devices_count; i++) {
+        l.devices[i].value = e->pod_state->devices[i].uuid;
+    }
+    l.cgroups = ARENA_ARRAY(&arena, struct str_item, CG_COUNT);
+    for (uint32_t c = 0; c < CG_COUNT; c++) {
+        l.cgroups[c].value = str_from_c(m->cgroups.dir[c]);
+    }
+    devices_nodes(m->devices, e->pod_state->devices, e->pod_state->devices_count, &arena,
+                  &l.device_nodes, &l.device_nodes_count);
+    record_encode(&record_launch, &l, &bytes);
+    enum status s = bytes.full
+                        ? err_set(err, STATUS_TOO_LARGE, "arguments and environment are too long")
+                        : file_write(dir_fd, "spec", buf_view(&bytes), 0600, false, err);
+    buf_done(&bytes);
+    arena_done(&arena);
+    return s;
+}
+
+/* Where exec leaves everything that a supervisor should have, and nothing else. */
+static void files_make(posix_spawn_file_actions_t *files, int errors, int lock, int listener)
+{
+    (void)posix_spawn_file_actions_init(files);
+    (void)posix_spawn_file_actions_addopen(files, 0, "/dev/null", O_RDWR, 0);
+    (void)posix_spawn_file_actions_adddup2(files, 0, 1);
+    (void)posix_spawn_file_actions_adddup2(files, errors >= 0 ? errors : 0, 2);
+    (void)posix_spawn_file_actions_adddup2(files, lock, SUPERVISE_LOCK_FD);
+    if (listener >= 0) {
+        (void)posix_spawn_file_actions_adddup2(files, listener, SUPERVISE_LISTEN_FD);
+    }
+    (void)posix_spawn_file_actions_addclosefrom_np(files, listener >= 0 ? SUPERVISE_LISTEN_FD + 1
+                                                                        : SUPERVISE_LOCK_FD + 1);
+}
+
+enum status start_supervisor(const char *dir, int dir_fd, int lock, int listener, int *process,
+                             struct err *err)
+{
+    char path[PATH_SIZE];
+    (void)snprintf(path, sizeof(path), "%s", dir);
+    CLEANUP(file_close)
+    int errors = openat(dir_fd, "errors", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    char name[] = "weir", verb[] = "_supervise", word[] = "clean";
+    char *argv[] = {name, verb, path, listener < 0 ? word : NULL, NULL};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attr;
+    sigset_t all, none;
+    (void)sigfillset(&all);
+    (void)sigemptyset(&none);
+    files_make(&files, errors, lock, listener);
+    (void)posix_spawnattr_init(&attr);
+    (void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF |
+                                              POSIX_SPAWN_SETSIGMASK);
+    (void)posix_spawnattr_setsigdefault(&attr, &all);
+    (void)posix_spawnattr_setsigmask(&attr, &none);
+    pid_t pid = -1;
+    int rc = posix_spawn(&pid, "/proc/self/exe", &files, &attr, argv, environ);
+    (void)posix_spawnattr_destroy(&attr);
+    (void)posix_spawn_file_actions_destroy(&files);
+    if (rc != 0) {
+        return err_set(err, STATUS_IO, "the supervisor cannot be started: %s", strerror(rc));
+    }
+    *process = (int)syscall(SYS_pidfd_open, pid, 0);
+    return STATUS_OK;
+}
