@@ -413,18 +413,25 @@ static enum status parse_short(struct parse *p, struct str letters)
     return STATUS_OK;
 }
 
-// A program of its own reads its arguments itself; only a wish for help is ours.
-static void take_external(struct parse *p)
+// A program of its own reads its arguments itself. Those whose flags are not in the table go unseen,
+// but for a wish for help.
+static enum status take_external(struct parse *p)
 {
     p->out->external_at = p->at - 1;
-    while (p->at < p->argc) {
+    if (p->items.count > 0) {
+        enum status s = err_set(p->err, STATUS_INVALID, "flags must stand behind %s",
+                                p->out->command->path);
+        err_field(p->err, "--%s", p->items.items[0].flag->name);
+        return s;
+    }
+    while (p->out->command->sets[0] == NULL && p->at < p->argc) {
         struct str word = str_from_c(p->argv[p->at++]);
         if (str_eq(word, STR("--"))) {
-            break;
+            p->at = p->argc;
         }
         p->out->help |= str_eq(word, STR("--help")) || str_eq(word, STR("-h"));
     }
-    p->at = p->argc;
+    return STATUS_OK;
 }
 
 // Words come in one by one; the command is known once the words so far make its path. A longer path
@@ -442,10 +449,7 @@ static enum status parse_one_word(struct parse *p, struct str word)
     if (c != NULL) {
         out->command = c;
         p->path_words = used;
-        if (c->run == NULL) {
-            take_external(p);
-        }
-        return STATUS_OK;
+        return c->run == NULL ? take_external(p) : STATUS_OK;
     }
     struct str path = STR("");
     for (uint32_t i = 0; i < p->words.count; i++) {
@@ -467,7 +471,7 @@ static enum status check_words(struct parse *p)
     const struct command *c = out->command;
     out->words = p->words.items + p->path_words;
     out->words_count = p->words.count - p->path_words;
-    if (out->help || c->run == NULL) {
+    if (out->help || (c->run == NULL && c->sets[0] == NULL)) {
         return STATUS_OK;
     }
     enum status s = STATUS_OK;

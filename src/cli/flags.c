@@ -407,3 +407,64 @@ static const struct flag plan_check[] = {
     {.name = "offline", .kind = FLAG_BOOL, .help = "Check the file alone, ask no server"},
 };
 SET(flags_plan_check, "Check", plan_check);
+
+#define SERVER_FLAGS                                                                       \
+    {.name = "data",                                                                       \
+     .kind = FLAG_TEXT,                                                                    \
+     .metavar = "DIR",                                                                     \
+     .offer = OFFER_DIRECTORY,                                                             \
+     .help = "Where everything is kept; over WEIR_DATA over /var/lib/weir (as root) or "   \
+             "~/.local/state/weir"},                                                       \
+        {.name = "socket",                                                                 \
+         .kind = FLAG_TEXT,                                                                \
+         .metavar = "PATH",                                                                \
+         .offer = OFFER_FILE,                                                              \
+         .help = "Local socket; over WEIR_SOCKET over /run/weir/weir.sock (as root) or "   \
+                 "$XDG_RUNTIME_DIR/weir/weir.sock"},                                       \
+        {.name = "listen",                                                                 \
+         .kind = FLAG_TEXT,                                                                \
+         .metavar = "HOST:PORT",                                                           \
+         .help = "TCP address; :0 takes a free port and prints it; over WEIR_LISTEN over " \
+                 "127.0.0.1:8470"},                                                        \
+        {.name = "log-level",                                                              \
+         .kind = FLAG_WORD,                                                                \
+         .metavar = "debug|info|warn|error",                                               \
+         .help = "What the log holds (info)"}
+
+static const struct flag up[] = {
+    SERVER_FLAGS,
+    {.name = "gpus",
+      .kind = FLAG_TEXT,
+      .metavar = "SPEC",
+      .help = "auto, none, or simulated devices fake:COUNT[:SIZE]; over WEIR_GPUS over auto"},
+    {.name = "node-name",
+      .kind = FLAG_TEXT,
+      .metavar = "NAME",
+      .help = "Name of this machine in the cluster (its host name)"},
+    {.name = "node-label",
+      .kind = FLAG_PAIR,
+      .repeat = true,
+      .metavar = "KEY=VALUE",
+      .help = "Label of this machine"},
+};
+SET(flags_up, "Server", up);
+
+static const struct flag server[] = {SERVER_FLAGS};
+SET(flags_server, "Server", server);
+
+static const struct flag simulate[] = {
+    {.name = "json",
+     .kind = FLAG_BOOL,
+     .help = "The outcome of each case, one JSON document a line"},
+    {.name = "area",
+     .kind = FLAG_WORD,
+     .metavar = "allocate|consolidation|reclaim|preempt|stalegangeviction|cycle|fairshare",
+     .help = "Only the cases of that area"},
+};
+SET(flags_simulate, "Cases", simulate);
+
+static const struct flag sim[] = {
+    {.name = "seed", .kind = FLAG_WHOLE, .metavar = "N", .help = "Where chance begins (1)"},
+    {.name = "steps", .kind = FLAG_WHOLE, .metavar = "N", .min = 1, .help = "How long (100000)"},
+};
+SET(flags_sim, "Simulation", sim);

@@ -117,7 +117,9 @@ static void write_command(const struct command *c, uint32_t width, struct arena 
     for (uint32_t i = 0; i < COMMAND_SETS_MAX && c->sets[i] != NULL; i++) {
         write_set(c->sets[i], width, arena, out);
     }
-    write_set(&flags_global, width, arena, out);
+    if (c->run != NULL) { // a program of its own has its own
+        write_set(&flags_global, width, arena, out);
+    }
 }
 
 static struct str first_word(struct str path)
@@ -384,11 +386,15 @@ void help_man(const struct command *c, const char *version, struct arena *arena,
         roff_c(out, c->text);
         buf_char(out, '\n');
     }
-    buf_printf(out, ".SH OPTIONS\n");
+    if (c->run != NULL || c->sets[0] != NULL) {
+        buf_printf(out, ".SH OPTIONS\n");
+    }
     for (uint32_t i = 0; i < COMMAND_SETS_MAX && c->sets[i] != NULL; i++) {
         roff_set(c->sets[i], arena, out);
     }
-    roff_set(&flags_global, arena, out);
+    if (c->run != NULL) {
+        roff_set(&flags_global, arena, out);
+    }
     buf_printf(out, ".SH EXAMPLE\n.nf\n");
     roff_c(out, c->example);
     buf_printf(out, "\n.fi\n.SH \"EXIT STATUS\"\n0 when it was done, 1 when it failed, 2 when the "
