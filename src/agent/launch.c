@@ -41,13 +41,15 @@ void launch_name(struct uuid pod, uint32_t attempt, char out[LAUNCH_NAME_SIZE])
 bool launch_name_parse(struct str name, struct uuid *pod, uint32_t *attempt)
 {
     uint64_t number;
+    struct uuid found;
     if (name.len <= UUID_TEXT_LEN + 1 || name.ptr[UUID_TEXT_LEN] != '.' ||
         !num_parse_u64(str_sub(name, UUID_TEXT_LEN + 1, name.len), &number) ||
-        number > UINT32_MAX) {
+        number > UINT32_MAX || !uuid_parse(str_sub(name, 0, UUID_TEXT_LEN), &found)) {
         return false;
     }
+    *pod = found;
     *attempt = (uint32_t)number;
-    return uuid_parse(str_sub(name, 0, UUID_TEXT_LEN), pod);
+    return true;
 }
 
 bool launch_is_image(const struct pod_spec *spec)
@@ -198,14 +200,17 @@ void status_reason(struct pod_status *st, struct str reason)
         unsigned char c = (unsigned char)reason.ptr[i];
         st->reason[len++] = c < 0x20 ? ' ' : (char)c;
     }
-    // Cut between characters, so that it stays UTF-8.
-    while (len > 0 && len + 1 == REASON_MAX &&
-           ((unsigned char)st->reason[len - 1] & 0xC0) == 0x80) {
-        len--;
+    // A cut in the middle of a character takes at most three bytes more.
+    uint32_t whole = len;
+    while (len + 1 == REASON_MAX && whole > len - 4 &&
+           !str_is_utf8((struct str){st->reason, whole})) {
+        whole--;
     }
-    st->reason[len] = '\0';
-    if (!str_is_utf8(str_from_c(st->reason))) {
-        for (uint32_t i = 0; i < len; i++) {
+    st->reason[whole] = '\0';
+    if (!str_is_utf8((struct str){st->reason, whole})) {
+        whole = len;
+        st->reason[whole] = '\0';
+        for (uint32_t i = 0; i < whole; i++) {
             st->reason[i] = (unsigned char)st->reason[i] >= 0x80 ? '?' : st->reason[i];
         }
     }
