@@ -58,8 +58,10 @@ void allocate_hold_back(struct sched *s, uint32_t workload, uint32_t first_op)
 bool allocate_fits_anywhere(struct sched *s, uint32_t task)
 {
     const uint64_t *feasible = fit_feasible(s, task_of(s, task)->shape.ix);
+    bool by_device = shape_of(s, task)->gpu != GPU_NONE;
     for (uint32_t w = 0; w < s->node_words; w++) {
-        for (uint64_t bits = feasible[w]; bits != 0; bits &= bits - 1) {
+        uint64_t bits = feasible[w] & (by_device ? s->roomy[w] : UINT64_MAX);
+        for (; bits != 0; bits &= bits - 1) {
             if (fit_node(s, task, w * 64 + (uint32_t)__builtin_ctzll(bits)) != FIT_NO) {
                 return true;
             }
@@ -81,7 +83,7 @@ static void explain_no_place(struct sched *s, uint32_t workload, const struct ta
                              const struct gang_failure *failure)
 {
     struct reason r;
-    explain_failure(s, workload, tasks, failure, &r);
+    explain_failure(s, tasks, failure, &r);
     explain_offer(s, workload, &r);
     const struct shape_state *p = shape_state_of(s, failure->task == IX_NONE ? tasks->items[0] : failure->task);
     if (r.code != REASON_NO_NODE_FITS) {

@@ -6,34 +6,38 @@
 #include "base/num.h"
 #include "sched/quota.h"
 
+// Device shares that will be free on the usable nodes, MIG instances included.
+static int64_t free_share(const struct sched *s)
+{
+    int64_t free = 0;
+    for (uint32_t d = 0; d < s->snap->devices.count; d++) {
+        const struct device_state *v = &s->devices[d];
+        int64_t later = v->cap - v->occupied + v->leaving - v->coming;
+        if (later > 0 && s->nodes[s->snap->devices.items[d].node.ix].usable) {
+            free += num_muldiv_floor(later, DEVICE_SHARE, v->cap);
+        }
+    }
+    bool units = s->snap->config.mig_charge == MIG_CHARGE_UNITS;
+    for (uint32_t e = 0; e < s->snap->extended.count; e++) {
+        int64_t each = s->snap->extended.items[e].mig_slices * (units ? DEVICE_SHARE : MIG_SLICE_SHARE);
+        for (uint32_t n = 0; each > 0 && n < s->node_count; n++) {
+            free += s->nodes[n].usable ? each * s->later[(size_t)n * s->dims + DIM_EXTENDED + e] : 0;
+        }
+    }
+    return free;
+}
+
 static bool may_search(struct search *x, struct reason *why)
 {
     (void)why;
-    const struct sched *s = x->s;
-    if (!workload_of(s, x->claimant)->preemptible) {
+    if (!workload_of(x->s, x->claimant)->preemptible) {
         return false;
     }
-    int64_t wanted = 0;
-    for (uint32_t i = 0; i < x->tasks.count; i++) {
-        wanted += shape_state_of(s, x->tasks.items[i])->request.v[RES_GPU];
+    if (x->free_commits != x->commits + 1) {
+        x->free_share = free_share(x->s);
+        x->free_commits = x->commits + 1;
     }
-    int64_t free = 0;
-    for (uint32_t d = 0; d < s->snap->devices.count && free < wanted; d++) {
-        const struct device_state *v = &s->devices[d];
-        if (v->cap > 0 && s->nodes[s->snap->devices.items[d].node.ix].usable) {
-            int64_t later = v->cap - v->occupied + v->leaving - v->coming;
-            free += later > 0 ? num_muldiv_floor(later, DEVICE_SHARE, v->cap) : 0;
-        }
-    }
-    for (uint32_t n = 0; n < s->node_count && free < wanted; n++) {
-        for (uint32_t e = 0; e < s->snap->extended.count && s->nodes[n].usable; e++) {
-            int64_t slices = s->snap->extended.items[e].mig_slices;
-            int64_t per_slice = s->snap->config.mig_charge == MIG_CHARGE_UNITS ? DEVICE_SHARE
-                                                                               : MIG_SLICE_SHARE;
-            free += slices * per_slice * s->later[(size_t)n * s->dims + DIM_EXTENDED + e];
-        }
-    }
-    return free >= wanted;
+    return x->free_share >= x->request.v[RES_GPU];
 }
 
 static bool victim_queue(struct search *x, uint32_t queue)

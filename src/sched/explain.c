@@ -84,22 +84,6 @@ void explain_offer(struct sched *s, uint32_t workload, const struct reason *r)
 
 /* ---- a gang that found no place ---- */
 
-static void histogram(struct sched *s, uint32_t task, struct reason *r)
-{
-    struct shape_state *p = shape_state_of(s, task);
-    if (!p->dead) {
-        fit_histogram(s, task, r);
-        return;
-    }
-    if (!p->dead_nodes) {
-        p->dead_nodes = ARENA_ARRAY(s->arena, uint32_t, NODE_REASON_COUNT);
-        fit_histogram(s, task, r);
-        memcpy(p->dead_nodes, r->nodes, sizeof(r->nodes));
-    }
-    r->has_nodes = true;
-    memcpy(r->nodes, p->dead_nodes, sizeof(r->nodes));
-}
-
 // The resource the pod lacks and the most that one node has of it, free or at all.
 static void lacking(struct sched *s, uint32_t task, bool empty, struct reason *r)
 {
@@ -133,7 +117,34 @@ static void lacking(struct sched *s, uint32_t task, bool empty, struct reason *r
     r->bound = most.v[r->resource];
 }
 
-void explain_failure(struct sched *s, uint32_t workload, const struct task_list *tasks,
+// Why one pod finds no place, whatever else its workload needs.
+static void explain_pod(struct sched *s, uint32_t task, struct reason *r)
+{
+    struct shape_state *p = shape_state_of(s, task);
+    if (p->dead_reason) {
+        *r = *p->dead_reason;
+        r->task.ix = task;
+        return;
+    }
+    if (p->feasible_count == 0) {
+        reason_init(r, REASON_TOO_LARGE);
+        lacking(s, task, true, r);
+        if (r->requested <= r->bound) {
+            r->code = REASON_NO_NODE_FITS; /* refused for another cause: see the nodes */
+        }
+    } else {
+        reason_init(r, REASON_NO_NODE_FITS);
+        lacking(s, task, false, r);
+    }
+    r->task.ix = task;
+    fit_histogram(s, task, r);
+    if (p->dead) {
+        p->dead_reason = ARENA_NEW(s->arena, struct reason);
+        *p->dead_reason = *r;
+    }
+}
+
+void explain_failure(struct sched *s, const struct task_list *tasks,
                      const struct gang_failure *failure, struct reason *r)
 {
     uint32_t task = failure->task != IX_NONE ? failure->task : tasks->items[0];
@@ -142,30 +153,20 @@ void explain_failure(struct sched *s, uint32_t workload, const struct task_list 
         reason_init(r, REASON_NO_NODES);
         return;
     }
+    explain_pod(s, task, r);
     if (failure->group != IX_NONE) {
         bool unknown = group_of(s, failure->group)->topology_unknown;
-        reason_init(r, unknown ? REASON_TOPOLOGY_UNKNOWN : REASON_TOPOLOGY);
+        r->code = unknown ? REASON_TOPOLOGY_UNKNOWN : REASON_TOPOLOGY;
         r->group.ix = failure->group;
         r->requested = tasks->count;
         r->bound = failure->bound;
-    } else if (shape_state_of(s, task)->feasible_count == 0) {
-        reason_init(r, REASON_TOO_LARGE);
-        lacking(s, task, true, r);
-        if (r->requested <= r->bound) {
-            r->code = REASON_NO_NODE_FITS; /* refused for another cause: see the nodes */
-        }
-    } else if (tasks->count > 1 && failure->placed > 0) {
-        reason_init(r, REASON_GANG_INCOMPLETE);
+    } else if (r->code == REASON_NO_NODE_FITS && tasks->count > 1 && failure->placed > 0) {
+        r->code = REASON_GANG_INCOMPLETE;
         r->group.ix = task_of(s, task)->group.ix;
         r->requested = tasks->count;
         r->held = failure->placed;
-    } else {
-        reason_init(r, REASON_NO_NODE_FITS);
-        lacking(s, task, false, r);
+        r->bound = 0;
     }
-    r->task.ix = task;
-    histogram(s, task, r);
-    (void)workload;
 }
 
 /* ---- at the end of the cycle ---- */

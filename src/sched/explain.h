@@ -10,7 +10,7 @@ void explain_offer(struct sched *s, uint32_t workload, const struct reason *r);
 void explain_set(struct sched *s, uint32_t workload, const struct reason *r);
 /* explain_failure makes the reason of a gang that found no place, with the counts per node. The
  * counts of a shape are worked out once and kept while it is dead. */
-void explain_failure(struct sched *s, uint32_t workload, const struct task_list *tasks,
+void explain_failure(struct sched *s, const struct task_list *tasks,
                      const struct gang_failure *failure, struct reason *r);
 /* explain_all gives every workload its final reason, and its place among those that wait. */
 void explain_all(struct sched *s);

@@ -205,6 +205,7 @@ void order_init(struct order *o, struct sched *s, struct arena *arena, bool vict
         .best = ARENA_ARRAY(arena, uint32_t, queues + 1),
         .taken = ARENA_ARRAY(arena, struct amounts, queues),
         .weigh = gang_request,
+        .touched = IX_NONE,
     };
     for (uint32_t q = 0; q < queues; q++) {
         heap_init(&o->leaves[q].back, arena, is_before, o);
@@ -246,10 +247,15 @@ void order_restart(struct order *o)
     for (uint32_t q = queues; q > 0;) {
         q--;
         struct order_leaf *leaf = &o->leaves[q];
-        leaf->next = leaf->back.count = 0;
+        while (o->is_gone && leaf->gone < leaf->count &&
+               o->is_gone(o->s, leaf->sorted[leaf->gone], o->ctx)) {
+            leaf->gone++;
+        }
+        leaf->next = leaf->gone;
+        leaf->back.count = 0;
         o->taken[q] = (struct amounts){{0}};
         o->best[q] = IX_NONE;
-        if (leaf->count > 0) {
+        if (leaf->count > leaf->gone) {
             leaf->closed = o->allows_queue && !o->allows_queue(o->s, q, o->ctx);
             if (!leaf->closed) {
                 skip(o, leaf);
@@ -260,9 +266,10 @@ void order_restart(struct order *o)
         }
     }
     find_best(o, queues);
+    o->touched = IX_NONE;
 }
 
-void order_touch(struct order *o, uint32_t queue)
+static void refresh_path(struct order *o, uint32_t queue)
 {
     o->best[queue] = leaf_has(&o->leaves[queue]) ? queue : IX_NONE;
     for (uint32_t q = o->s->queues[queue].parent; q != IX_NONE; q = o->s->queues[q].parent) {
@@ -271,8 +278,20 @@ void order_touch(struct order *o, uint32_t queue)
     find_best(o, o->s->snap->queues.count);
 }
 
+void order_touch(struct order *o, uint32_t queue)
+{
+    if (o->touched != IX_NONE && o->touched != queue) {
+        refresh_path(o, o->touched);
+    }
+    o->touched = queue;
+}
+
 uint32_t order_pop(struct order *o)
 {
+    if (o->touched != IX_NONE) {
+        refresh_path(o, o->touched);
+        o->touched = IX_NONE;
+    }
     uint32_t queue = o->best[o->s->snap->queues.count];
     if (queue == IX_NONE) {
         return IX_NONE;

@@ -11,6 +11,7 @@
 struct order_leaf {
     uint32_t *sorted;
     uint32_t count, cap, next;
+    uint32_t gone;           /* so many at the front are no use to anybody any more */
     struct heap back;
     bool closed;             /* left out this time */
 };
@@ -21,11 +22,14 @@ struct order {
     bool victims;            /* the worst first */
     struct order_leaf *leaves; /* [queues] */
     uint32_t *best;          /* [queues + 1] best leaf below; IX_NONE: none; last: the top */
+    uint32_t touched;        /* queue whose path is to be recomputed before the next pop; IX_NONE */
     struct amounts *taken;   /* [queues] victims: what those popped so far give up; by whoever pops */
     const uint32_t *group_taken; /* victims: [groups] pods that are as good as gone; or NULL */
     /* What a workload asks for, or as a victim gives up. */
     struct amounts (*weigh)(struct sched *s, uint32_t workload);
-    /* Victims: whether the workload, any workload of the queue, is one for this claimant. */
+    /* Victims: whether the workload is none for any claimant any more; whether it, and any of the
+     * queue, is one for this claimant. */
+    bool (*is_gone)(struct sched *s, uint32_t workload, void *ctx);
     bool (*allows)(struct sched *s, uint32_t workload, void *ctx);
     bool (*allows_queue)(struct sched *s, uint32_t queue, void *ctx);
     void *ctx;
@@ -42,7 +46,8 @@ void order_restart(struct order *o);
 uint32_t order_pop(struct order *o);
 /* order_push puts a workload back. */
 void order_push(struct order *o, uint32_t workload);
-/* order_touch says that what the queue holds has changed. */
+/* order_touch says that what the queue holds, or how its workloads are ordered, has changed. That
+ * of the workload popped last is expected to have. */
 void order_touch(struct order *o, uint32_t queue);
 
 /* workload_before: a is served before b within one queue. */

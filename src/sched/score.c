@@ -84,15 +84,52 @@ static bool queue_allows_there(const struct sched *s, uint32_t task, uint32_t no
     return quota_allows(s, task_of(s, task)->workload.ix, &amount, NULL);
 }
 
+// Bin-pack of whole devices without further preferences: the nodes are at hand by how many devices
+// they have left, so the first that fits now is the best.
+static bool picks_by_count(const struct sched *s, uint32_t task, const uint8_t *topology)
+{
+    return shape_of(s, task)->gpu == GPU_WHOLE && !topology && !shape_state_of(s, task)->by_mig &&
+           task_of(s, task)->nominated_node == IX_NONE &&
+           s->snap->config.gpu_placement == PLACEMENT_BINPACK;
+}
+
+static uint32_t pick_by_count(struct sched *s, uint32_t task, const uint64_t *mask, enum fit *fit)
+{
+    const uint64_t *feasible = fit_feasible(s, task_of(s, task)->shape.ix);
+    uint32_t later = IX_NONE;
+    for (uint32_t k = shape_of(s, task)->device_count; k <= s->devices_most; k++) {
+        const uint64_t *set = s->by_whole + (size_t)k * s->node_words;
+        for (uint32_t w = 0; w < s->node_words; w++) {
+            uint64_t bits = feasible[w] & set[w] & (mask ? mask[w] : UINT64_MAX);
+            for (; bits != 0; bits &= bits - 1) {
+                uint32_t n = w * 64 + (uint32_t)__builtin_ctzll(bits);
+                enum fit here = fit_node(s, task, n);
+                if (here == FIT_NOW) {
+                    *fit = FIT_NOW;
+                    return n;
+                }
+                later = here == FIT_LATER && later == IX_NONE ? n : later;
+            }
+        }
+    }
+    *fit = FIT_LATER;
+    return later;
+}
+
 uint32_t score_pick(struct sched *s, uint32_t task, const uint64_t *mask, const uint8_t *topology,
                     enum fit *fit)
 {
+    if (picks_by_count(s, task, topology)) {
+        return pick_by_count(s, task, mask, fit);
+    }
     const uint64_t *feasible = fit_feasible(s, task_of(s, task)->shape.ix);
+    bool by_device = shape_of(s, task)->gpu != GPU_NONE;
     bool by_memory = shape_of(s, task)->gpu == GPU_MEMORY;
     uint32_t best = IX_NONE;
     struct score best_score = {0};
     for (uint32_t w = 0; w < s->node_words; w++) {
-        uint64_t bits = mask ? feasible[w] & mask[w] : feasible[w];
+        uint64_t bits = feasible[w] & (mask ? mask[w] : UINT64_MAX);
+        bits &= by_device ? s->roomy[w] : UINT64_MAX;
         for (; bits != 0; bits &= bits - 1) {
             uint32_t n = w * 64 + (uint32_t)__builtin_ctzll(bits);
             enum fit here = fit_node(s, task, n);

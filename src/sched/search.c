@@ -175,6 +175,17 @@ static uint32_t group_to_take(const struct search *x, uint32_t workload, bool *o
     return group;
 }
 
+// What the units together could free, and for how many pods of the claimant that would do.
+static void add_gain(struct search *x, uint32_t node, int64_t devices)
+{
+    int64_t each = shape_of(x->s, x->tasks.items[0])->device_count;
+    int64_t has = x->s->nodes[node].whole_later + x->gain[node];
+    if (each > 0 && (x->feasible[node / 64] >> (node % 64) & 1) != 0) {
+        x->room_most += (has + devices) / each - has / each;
+    }
+    x->gain[node] += devices;
+}
+
 // Adds the next unit of the workload. False when it has none to give.
 static bool add_unit(struct search *x, uint32_t workload, bool spare_core)
 {
@@ -200,9 +211,7 @@ static bool add_unit(struct search *x, uint32_t workload, bool spare_core)
         unit->count++;
         x->taken[t] = true;
         x->group_taken[g]++;
-        if (shape_of(x->s, t)->gpu == GPU_WHOLE) {
-            x->gain[x->s->tasks[t].place.node] += shape_of(x->s, t)->device_count;
-        }
+        add_gain(x, x->s->tasks[t].place.node, shape_of(x->s, t)->device_count);
         if (one) {
             break;
         }
@@ -287,6 +296,7 @@ static void forget_units(struct search *x)
     }
     x->units.count = x->unit_tasks.count = x->unit_nodes.count = x->recorded.count = x->chosen.count = 0;
     x->victim_count = 0;
+    x->room_most = x->room;
     x->run++;
 }
 
@@ -380,13 +390,24 @@ static bool exhausted(const struct search *x)
 
 /* ---- whether a scenario can be enough, by count of devices ---- */
 
+static bool counts_devices(const struct search *x)
+{
+    return x->alike && shape_of(x->s, x->tasks.items[0])->gpu == GPU_WHOLE;
+}
+
+// The same with all units so far.
+static bool all_may_be_enough(const struct search *x, uint32_t count)
+{
+    return !counts_devices(x) || x->room_most >= count;
+}
+
 // Pods of count that find room on whole devices with the units of mark[] gone; count when that
 // cannot be told (fractions, mixed requests, pods without devices).
 static bool may_be_enough(struct search *x, uint32_t count)
 {
     struct sched *s = x->s;
     const struct snap_shape *p = shape_of(s, x->tasks.items[0]);
-    if (!x->alike || p->gpu != GPU_WHOLE) {
+    if (!counts_devices(x)) {
         return true;
     }
     x->epoch++;
@@ -423,11 +444,12 @@ static void count_room(struct search *x)
         x->alike = task_of(s, x->tasks.items[i])->shape.ix == task_of(s, x->tasks.items[0])->shape.ix;
     }
     for (uint32_t w = 0; p->gpu == GPU_WHOLE && w < s->node_words; w++) {
-        for (uint64_t bits = x->feasible[w]; bits != 0; bits &= bits - 1) {
+        for (uint64_t bits = x->feasible[w] & s->roomy[w]; bits != 0; bits &= bits - 1) {
             uint32_t n = w * 64 + (uint32_t)__builtin_ctzll(bits);
             x->room += s->nodes[n].whole_later / p->device_count;
         }
     }
+    x->room_most = x->room;
 }
 
 /* ---- generators ---- */
@@ -481,20 +503,19 @@ static bool try_marked(struct search *x, uint32_t count)
            try_scenario(x, count);
 }
 
-// Tries the nodes of the newest unit's workload one by one.
+// Tries the nodes of the newest unit one by one, by name: what was taken so far on that node.
 static bool try_by_node(struct search *x, uint32_t count)
 {
-    uint32_t newest = x->units.items[x->units.count - 1].workload;
+    const struct victim_unit newest = x->units.items[x->units.count - 1];
+    if (!all_may_be_enough(x, count)) {
+        return false;
+    }
     uint32_t node = 0;
     for (;;) {
-        // The next node, by name, that a unit of that workload is on.
         uint32_t next = IX_NONE;
-        for (uint32_t i = 0; i < x->units.count; i++) {
-            const struct victim_unit *unit = &x->units.items[i];
-            for (uint32_t t = 0; unit->workload == newest && t < unit->count; t++) {
-                uint32_t n = x->unit_nodes.items[unit->first + t];
-                next = n >= node && n < next ? n : next;
-            }
+        for (uint32_t t = 0; t < newest.count; t++) {
+            uint32_t n = x->unit_nodes.items[newest.first + t];
+            next = n >= node && n < next ? n : next;
         }
         if (next == IX_NONE) {
             return false;
@@ -521,7 +542,7 @@ static bool solve_by_node(struct search *x, uint32_t count)
     // Units taken for an attempt with fewer pods are still there: their nodes again first.
     for (uint32_t i = 0; i < x->units.count; i++) {
         uint32_t all = x->units.count;
-        x->units.count = i + 1;
+        x->units.count = i + 1; /* what is on it by then; room_most counts all: no harm */
         bool solved = try_by_node(x, count);
         x->units.count = all;
         if (solved || exhausted(x)) {
@@ -609,11 +630,7 @@ static bool try_by_nodes(struct search *x, uint32_t count)
 static bool solve_by_nodes(struct search *x, uint32_t count)
 {
     while (next_unit(x)) {
-        x->chosen.count = 0;
-        for (uint32_t i = 0; i < x->units.count; i++) {
-            *ARRAY_PUSH(x->s->arena, &x->chosen) = i;
-        }
-        if (may_be_enough(x, count) && try_by_nodes(x, count)) {
+        if (all_may_be_enough(x, count) && try_by_nodes(x, count)) {
             return true;
         }
         if (exhausted(x)) {
@@ -916,6 +933,25 @@ static void memo_add(struct memo *memo, const struct search *x)
 
 /* ---- one claimant after the other ---- */
 
+// Whether a workload has lost some pods only: its place in the order of victims is another then.
+static bool partly_taken(const struct search *x)
+{
+    for (uint32_t i = 0; i < x->chosen.count; i++) {
+        uint32_t workload = x->units.items[x->chosen.items[i]].workload;
+        const struct snap_workload *w = workload_of(x->s, workload);
+        bool lost = false;
+        bool kept = false;
+        for (uint32_t t = w->task_first; t < w->task_first + w->task_count; t++) {
+            kept = kept || state_is_placed(x->s->tasks[t].state);
+            lost = lost || !state_is_placed(x->s->tasks[t].state);
+        }
+        if (lost && kept) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void search_for(struct search *x, struct memo *memo)
 {
     struct sched *s = x->s;
@@ -955,15 +991,21 @@ static void search_for(struct search *x, struct memo *memo)
         s->out->stats.solved[s->action]++;
         s->workloads[x->claimant].ousted_by = IX_NONE;
         record_evictions(x);
-        x->stale_order = true;
         allocate_settle(s);
+        x->commits++;
+        x->stale_order = partly_taken(x);
     } else {
         explain_unsolved(x);
         memo_add(memo, x);
     }
     x->action_tries += x->tries;
     s->out->stats.tries[s->action] += (uint64_t)x->tries;
-    forget_units(x);
+}
+
+static bool victim_gone(struct sched *s, uint32_t workload, void *ctx)
+{
+    (void)s;
+    return !has_more(ctx, workload);
 }
 
 static bool victim_allowed(struct sched *s, uint32_t workload, void *ctx)
@@ -1002,6 +1044,7 @@ static void order_victims(struct search *x)
     struct sched *s = x->s;
     order_init(&x->victims, s, s->arena, true);
     x->victims.weigh = victim_weight;
+    x->victims.is_gone = victim_gone;
     x->victims.allows = victim_allowed;
     x->victims.allows_queue = victim_queue_allowed;
     x->victims.ctx = x;
@@ -1064,13 +1107,14 @@ void search_run(struct sched *s, const struct search_rules *rules)
             if (x.stale_order || x.victims.s == NULL) {
                 order_victims(&x);
             }
-            uint32_t evicts = s->out->evicts.count;
+            uint32_t commits = x.commits;
             search_for(&x, &memo);
             // What other queues hold has changed too.
-            for (uint32_t i = evicts; i < s->out->evicts.count; i++) {
+            for (uint32_t i = 0; x.commits > commits && i < x.chosen.count; i++) {
                 order_touch(&claimants,
-                            queue_of(s, task_of(s, s->out->evicts.items[i].task.ix)->workload.ix));
+                            queue_of(s, x.units.items[x.chosen.items[i]].workload));
             }
+            forget_units(&x);
         }
         order_touch(&claimants, queue_of(s, w));
         arena_rewind(s->scratch, mark);

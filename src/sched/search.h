@@ -60,6 +60,10 @@ struct search {
     const uint64_t *feasible; /* of the claimant's pods, where they are alike */
     bool alike;
     int64_t room;             /* pods for which there are whole devices without any victim */
+    int64_t room_most;        /* the same with all units gone */
+    uint32_t commits;         /* claimants solved so far in this action */
+    int64_t free_share;       /* of consolidate: free in the pool, as of free_commits */
+    uint32_t free_commits;    /* commits + 1 when that was counted; 0: never */
     int64_t tries, tries_max, action_tries;
     bool any_victim, stale_order;
     uint32_t protected_victim; /* spared for its minimum run time; IX_NONE */

@@ -63,6 +63,21 @@ static void device_count_in(const struct device_state *d, struct node_state *n, 
     n->pods_shared += !leaves_all && d->occupied - d->leaving + d->coming < d->cap ? by : 0;
 }
 
+// Puts the node into the set of its number of whole devices, out of that for the number before.
+static void node_index(struct sched *s, uint32_t node, uint32_t whole_before)
+{
+    const struct node_state *n = &s->nodes[node];
+    uint64_t bit = UINT64_C(1) << (node % 64);
+    size_t word = node / 64;
+    s->by_whole[(size_t)whole_before * s->node_words + word] &= ~bit;
+    s->by_whole[(size_t)n->whole_later * s->node_words + word] |= bit;
+    if (n->whole_later + n->pods_shared > 0) {
+        s->roomy[word] |= bit;
+    } else {
+        s->roomy[word] &= ~bit;
+    }
+}
+
 // Unsigned counts going down add the complement; that wraps on purpose.
 WRAPS static void device_change(struct sched *s, uint32_t device, int64_t occupied, int64_t leaving,
                                 int64_t coming)
@@ -79,6 +94,10 @@ WRAPS static void device_change(struct sched *s, uint32_t device, int64_t occupi
     n->whole_now += after.whole_now - before.whole_now;
     n->whole_later += after.whole_later - before.whole_later;
     n->pods_shared += after.pods_shared - before.pods_shared;
+    if (s->by_whole) {
+        node_index(s, s->snap->devices.items[device].node.ix, n->whole_later - after.whole_later +
+                                                                  before.whole_later);
+    }
 }
 
 void device_move_coming(struct sched *s, uint32_t from, uint32_t to, int64_t amount)
@@ -207,7 +226,7 @@ static void init_nodes(struct sched *s)
         memcpy(s->later, empty, cells * sizeof(*empty));
     }
     s->empty = empty;
-    uint32_t most = 1;
+    uint32_t most = 1; /* so that there is a buffer at all */
     for (uint32_t n = 0; n < s->node_count; n++) {
         most = snap->nodes.items[n].device_count > most ? snap->nodes.items[n].device_count : most;
     }
@@ -221,6 +240,12 @@ static void init_nodes(struct sched *s)
             s->most_device_bytes = num_max_i64(s->most_device_bytes, device->memory_bytes);
         }
         device_count_in(&s->devices[d], &s->nodes[device->node.ix], 1);
+    }
+    s->devices_most = most;
+    s->by_whole = ARENA_ARRAY(s->arena, uint64_t, ((size_t)most + 1) * (s->node_words + 1));
+    s->roomy = ARENA_ARRAY(s->arena, uint64_t, s->node_words + 1);
+    for (uint32_t n = 0; n < s->node_count; n++) {
+        node_index(s, n, 0);
     }
 }
 

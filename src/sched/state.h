@@ -65,7 +65,7 @@ struct shape_state {
     bool dead;                   /* no node fits, and none will before the cycle ends */
     bool fitted_kept, fitted;    /* a node fitted before claims were kept; before allocating */
     bool asked_kept, asked;      /* whether that is known */
-    uint32_t *dead_nodes;        /* [NODE_REASON_COUNT] counts per cause, once dead */
+    struct reason *dead_reason;  /* why a pod alone finds no place, once dead and asked for */
 };
 
 struct queue_state {
@@ -113,6 +113,9 @@ struct sched {
     int64_t *idle, *later;  /* [node * dims + dim]: free now; free once releasing ones are gone and
                                pipelined ones are there */
     const int64_t *empty;   /* the same of an empty node */
+    uint32_t devices_most;  /* of one node */
+    uint64_t *by_whole;     /* [devices_most + 1][node_words] nodes by their whole_later */
+    uint64_t *roomy;        /* [node_words] nodes with a whole or a shareable device later */
     struct device_state *devices;
     struct shape_state *shapes;
     struct queue_state *queues;
