@@ -121,6 +121,7 @@ static void lacking(struct sched *s, uint32_t task, bool empty, struct reason *r
 static void explain_pod(struct sched *s, uint32_t task, struct reason *r)
 {
     struct shape_state *p = shape_state_of(s, task);
+    (void)fit_feasible(s, task_of(s, task)->shape.ix);
     if (p->dead_reason) {
         *r = *p->dead_reason;
         r->task.ix = task;
@@ -148,7 +149,6 @@ void explain_failure(struct sched *s, const struct task_list *tasks,
                      const struct gang_failure *failure, struct reason *r)
 {
     uint32_t task = failure->task != IX_NONE ? failure->task : tasks->items[0];
-    (void)fit_feasible(s, task_of(s, task)->shape.ix);
     if (s->node_count == 0) {
         reason_init(r, REASON_NO_NODES);
         return;
@@ -197,6 +197,15 @@ static uint32_t leaving_workload(const struct sched *s, uint32_t node)
     return IX_NONE;
 }
 
+static uint32_t first_pending(const struct sched *s, uint32_t workload)
+{
+    uint32_t t = workload_of(s, workload)->task_first;
+    while (s->tasks[t].state != WORK_PENDING) {
+        t++;
+    }
+    return t;
+}
+
 static void final_reason(struct sched *s, uint32_t workload)
 {
     struct workload_state *w = &s->workloads[workload];
@@ -228,6 +237,14 @@ static void final_reason(struct sched *s, uint32_t workload)
     } else if (w->reason.code == REASON_NO_NODE_FITS && gang_is_satisfied(s, workload) &&
                gang_stage(s, workload, NULL) >= GANG_AT_MINIMUM && (w->started || w->was_bound)) {
         w->reason.code = REASON_PARTLY_PLACED;
+    } else if (w->reason.code == REASON_NONE) {
+        // It was promised a place and lost it again, or nobody has looked at it in this cycle.
+        explain_pod(s, first_pending(s, workload), &r);
+        if (w->ousted_by != IX_NONE || r.nodes[NODE_REASON_FITS] > 0) {
+            r.code = REASON_BEHIND_IN_QUEUE;
+            r.other.ix = w->ousted_by;
+        }
+        explain_set(s, workload, &r);
     }
 }
 

@@ -791,7 +791,7 @@ static void record_evictions(struct search *x)
             uint32_t task = x->unit_tasks.items[unit->first + t];
             enum work_state state = s->tasks[task].state;
             const struct work *before = before_eviction(x, task);
-            if (state == WORK_EVICTED && before->state == WORK_PIPELINED) {
+            if (state == WORK_EVICTED && before->state != WORK_HELD) {
                 s->workloads[unit->workload].ousted_by = x->claimant;
             }
             bool told = s->tasks[task].old.node != IX_NONE && before->state == WORK_HELD;
