@@ -38,11 +38,11 @@ static int usage(const char *what)
 
 static void print(uint64_t seed, const struct sim_report *r)
 {
-    printf("seed %" PRIu64 ": %" PRId64 " steps, %" PRId64 " hours of virtual time, digest %016" PRIx64
-           "\n",
+    printf("seed %" PRIu64 ": %" PRId64 " steps, %" PRId64
+           " hours of virtual time, digest %016" PRIx64 "\n",
            seed, r->steps, r->virtual_ms / 3600000, r->digest);
-    printf("  commands %" PRId64 " (refused %" PRId64 ", repeated %" PRId64 "), observations %" PRId64
-           ", ticks %" PRId64 "\n",
+    printf("  commands %" PRId64 " (refused %" PRId64 ", repeated %" PRId64
+           "), observations %" PRId64 ", ticks %" PRId64 "\n",
            r->commands, r->refused, r->repeated, r->observations, r->ticks);
     printf("  binds %" PRId64 ", evictions %" PRId64 ", claims %" PRId64 ", starts %" PRId64
            ", stops %" PRId64 ", nodes lost %" PRId64 "\n",

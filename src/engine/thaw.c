@@ -97,7 +97,8 @@ static bool why_same(const struct why *a, const struct why *b)
     return record_eq(&record_why, &x, &y);
 }
 
-static bool holds_or_claims(const struct thawer *t, const struct workload *w)
+// It is in this pool already, or about to be: then it stays.
+static bool is_here(const struct thawer *t, const struct workload *w)
 {
     for (uint32_t i = 0; i < w->pods_count; i++) {
         if (pod_holds(&w->pods[i])) {
@@ -109,13 +110,19 @@ static bool holds_or_claims(const struct thawer *t, const struct workload *w)
             return true;
         }
     }
+    for (uint32_t i = 0; i < t->d->binds.count; i++) {
+        uint32_t task = t->d->binds.items[i].task.ix;
+        if (workload_of(t, t->snap->tasks.items[task].workload.ix) == w) {
+            return true;
+        }
+    }
     return false;
 }
 
 // Time to try the next pool? Each is tried once after something changed, and again in a minute.
 static bool goes_on(const struct thawer *t, const struct workload *w, uint32_t code)
 {
-    if (w->spec.pools_count < 2 || code == REASON_GATED || holds_or_claims(t, w)) {
+    if (w->spec.pools_count < 2 || code == REASON_GATED || is_here(t, w)) {
         return false;
     }
     bool fresh = w->tried_seq != t->e->s.change_seq || t->now_ms - w->tried_ms >= POOL_RETRY_MS;

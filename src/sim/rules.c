@@ -128,6 +128,19 @@ static struct str pool_after(const struct rules *r, const struct pod *p)
     return n ? engine_pool_of(r->e, n) : STR("");
 }
 
+// What is kept in a pool for a workload: it counts as if it were there.
+static uint32_t claims_of(const struct rules *r, const struct workload *w, struct str pool)
+{
+    const struct claim *claims = r->t ? r->t->claims : r->s->claims;
+    uint32_t count = r->t ? r->t->claims_count : r->s->claims_count;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct node *node = find_node(r->s, claims[i].node);
+        n += uuid_eq(claims[i].workload, w->id) && node && str_eq(engine_pool_of(r->e, node), pool);
+    }
+    return n;
+}
+
 // What a queue has in a pool once the tick is done, of all or of non-preemptible work.
 static struct amounts queue_after(const struct rules *r, struct str pool, struct str queue,
                                   bool department, bool non_preemptible)
@@ -141,10 +154,12 @@ static struct amounts queue_after(const struct rules *r, struct str pool, struct
             continue;
         }
         struct amounts each = amounts_of(w);
+        uint32_t places = claims_of(r, w, pool);
         for (uint32_t k = 0; k < w->pods_count; k++) {
-            if (str_eq(pool_after(r, &w->pods[k]), pool)) {
-                amounts_add(&sum, &each);
-            }
+            places += str_eq(pool_after(r, &w->pods[k]), pool);
+        }
+        for (uint32_t k = 0; k < places; k++) {
+            amounts_add(&sum, &each);
         }
     }
     return sum;
@@ -187,9 +202,15 @@ static bool claimant_served(const struct rules *r, struct uuid claimant)
     return false;
 }
 
+// Pods that have a place once the tick is done; one that is moved has the place kept for it.
 static int64_t active_after(const struct rules *r, const struct workload *w)
 {
     int64_t n = 0;
+    for (uint32_t i = 0; i < r->t->evicts_count; i++) {
+        const struct evict *ev = &r->t->evicts[i];
+        struct place at = find_pod(r->s, ev->pod);
+        n += ev->move && at.w == w;
+    }
     for (uint32_t i = 0; i < w->pods_count; i++) {
         n += pool_after(r, &w->pods[i]).len > 0;
     }
@@ -322,6 +343,12 @@ static bool bind_ok(struct rules *r, const struct bind *b)
     struct str pool = engine_pool_of(r->e, n);
     if (!str_eq(pool, w->spec.pools[w->pool_ix].value)) {
         return BREACH(r, "%.*s starts in a pool it is not tried in", STR_ARG(w->name));
+    }
+    for (uint32_t i = 0; i < w->pods_count; i++) {
+        struct str other = pool_after(r, &w->pods[i]);
+        if (other.len > 0 && !str_eq(other, pool)) {
+            return BREACH(r, "%.*s is split over two pools", STR_ARG(w->name));
+        }
     }
     if (b->devices_count != (uint32_t)w->spec.pod.gpu_devices) {
         return BREACH(r, "%.*s is given %u devices", STR_ARG(w->name), b->devices_count);
@@ -457,15 +484,35 @@ static bool no_node_is_true(struct rules *r, const struct workload *w)
     return true;
 }
 
+// What of a queue is promised places that are still being left, by the reasons of what waits.
+static int64_t promised(const struct rules *r, const struct workload *for_whom)
+{
+    const struct why *why = &for_whom->why;
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < r->s->workloads_count; i++) {
+        const struct workload *w = &r->s->workloads[i];
+        bool of_queue = why->queue_is_department ? department_is_above(r->s, w->project, why->queue)
+                                                 : str_eq(w->project, why->queue);
+        if (of_queue && str_eq(w->why.pool, why->pool) &&
+            (w->why.code == REASON_WAITING_FOR_RELEASE || w->why.code == REASON_WAITING_FOR_CLAIM ||
+             w->why.code == REASON_PARTLY_PLACED)) {
+            sum += amounts_of(w).v[why->resource] * (int64_t)w->pods_count;
+        }
+    }
+    return sum;
+}
+
 static bool bound_is_true(struct rules *r, const struct workload *w, bool non_preemptible)
 {
-    struct amounts has = queue_after(r, w->why.pool, w->why.queue, w->why.queue_is_department,
+    const struct why *why = &w->why;
+    struct amounts has = queue_after(r, why->pool, why->queue, why->queue_is_department,
                                      non_preemptible);
-    int64_t held = has.v[w->why.resource];
-    if (held != w->why.held || amount_le(held + w->why.requested, w->why.bound)) {
+    int64_t held = has.v[why->resource];
+    if (why->held < held || why->held > held + promised(r, w) ||
+        amount_le(why->held + why->requested, why->bound)) {
         return BREACH(r, "%.*s waits for a bound of %.*s: says %lld of %lld held, it is %lld (R9)",
-                      STR_ARG(w->name), STR_ARG(w->why.queue), (long long)w->why.held,
-                      (long long)w->why.bound, (long long)held);
+                      STR_ARG(w->name), STR_ARG(why->queue), (long long)why->held,
+                      (long long)why->bound, (long long)held);
     }
     return true;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// runner: the loop of a server in small: gather inputs, number them, journal them as one group,
+// sim: the loop of a server in small: gather inputs, number them, journal them as one group,
 // and when that is acknowledged apply each and hand the effects to the cluster. At most one group
 // is on its way, because the decisions of a tick are about the state they were made on.
+#include "sim/sim.h"
 #include "base/array.h"
 #include "base/check.h"
 #include "base/hash.h"
@@ -10,7 +11,6 @@
 #include "sim/cluster.h"
 #include "sim/demand.h"
 #include "sim/rules.h"
-#include "sim/sim.h"
 
 enum { GROUP_MAX = 8, CRASH_PERMYRIAD = 8 };
 #define CHECKPOINT_MAX UINT32_MAX
@@ -42,8 +42,8 @@ struct sim {
     struct sim_report *report;
 };
 
-#define BREACH(s, ...)                                                                            \
-    ((s)->report->breach = (s)->report->breach.len > 0 ? (s)->report->breach                      \
+#define BREACH(s, ...)                                                       \
+    ((s)->report->breach = (s)->report->breach.len > 0 ? (s)->report->breach \
                                                        : arena_printf((s)->out, __VA_ARGS__))
 
 static bool broken(const struct sim *s)
@@ -137,8 +137,8 @@ static void ask(struct sim *s)
     struct input in;
     if (a->bytes.len > 0 && prng_chance(&s->prng, 60)) {
         struct err err;
-        enum status status =
-            record_decode(&record_input, buf_view(&a->bytes), &s->scratch, &in, &err);
+        enum status status = record_decode(&record_input, buf_view(&a->bytes), &s->scratch, &in,
+                                           &err);
         CHECK(status == STATUS_OK);
         demand_again(&s->demand, &in);
     } else {
@@ -288,8 +288,8 @@ static struct str tick_bytes(struct sim *s, const struct engine *e)
 
 static void compare(struct sim *s, const struct engine *again)
 {
-    struct str diff =
-        record_diff(&record_state, engine_state(s->e), engine_state(again), &s->scratch);
+    struct str diff = record_diff(&record_state, engine_state(s->e), engine_state(again),
+                                  &s->scratch);
     if (diff.len > 0) {
         BREACH(s, "the state built again from the journal differs in %.*s (R8)", STR_ARG(diff));
         return;
@@ -313,8 +313,7 @@ static void verify(struct sim *s)
     engine_checkpoint(s->e, &bytes);
     int64_t seq = engine_state(s->e)->seq;
     const struct store *port = &s->store->port;
-    if (port->checkpoint(port->ctx, seq, engine_hash(s->e), buf_view(&bytes), &err) !=
-        STATUS_OK) {
+    if (port->checkpoint(port->ctx, seq, engine_hash(s->e), buf_view(&bytes), &err) != STATUS_OK) {
         BREACH(s, "checkpoint: %s", err.text);
     }
     buf_done(&bytes);
