@@ -9,7 +9,7 @@
 #include "sched/cycle.h"
 #include "sim/case_random.h"
 
-enum { WORLDS = 400, REPORTED_MAX = 6, QUIET_WITHIN = 16, JSON_MAX = 1 << 20 };
+enum { WORLDS = 400, REPORTED_MAX = 2, PROPERTIES_MAX = 16, QUIET_WITHIN = 16, JSON_MAX = 1 << 20 };
 
 /* One cluster before and after one cycle. */
 struct trial {
@@ -21,6 +21,10 @@ struct trial {
     struct snapshot snap;
     struct decisions decisions;
     uint32_t broken;
+    struct {
+        const char *property;
+        uint32_t count;
+    } reported[PROPERTIES_MAX];
 };
 
 static void make_world(struct trial *t, struct case_world *w)
@@ -52,8 +56,14 @@ static void keep_as_case(struct trial *t)
 
 static void broken(struct trial *t, const char *property, struct str detail)
 {
+    uint32_t p = 0;
+    while (t->reported[p].property != NULL &&
+           !str_eq(str_from_c(t->reported[p].property), str_from_c(property))) {
+        p++;
+    }
+    t->reported[p].property = property;
     t->broken++;
-    if (t->broken <= REPORTED_MAX) {
+    if (t->reported[p].count++ < REPORTED_MAX) {
         keep_as_case(t);
         test_row(arena_printf(&t->arena, "WEIR_SEED=%" PRIu64 ": %s: " STR_FMT, t->seed, property,
                               STR_ARG(detail))
@@ -156,6 +166,16 @@ static void check_commitment(struct trial *t)
     check_rooms(t, later, "once all is released");
 }
 
+/* Adds what a pod holds or has held to *sum. */
+static void add_cost(const struct case_world *w, const struct case_pod *pod, struct amounts *sum)
+{
+    sum->v[RES_CPU] += w->shapes.items[pod->shape].cpu_milli;
+    sum->v[RES_MEMORY] += w->shapes.items[pod->shape].memory_bytes;
+    for (uint32_t h = 0; h < pod->hold_count; h++) {
+        sum->v[RES_GPU] += w->holds.items[pod->hold_first + h].share;
+    }
+}
+
 /* What the pods that stay or come hold in a queue and below it. */
 static struct amounts charged(const struct case_world *w, uint32_t queue, bool non_preemptible)
 {
@@ -170,11 +190,7 @@ static struct amounts charged(const struct case_world *w, uint32_t queue, bool n
         if (at == IX_NONE || !occupies(pod, true) || (non_preemptible && workload->preemptible)) {
             continue;
         }
-        sum.v[RES_CPU] += w->shapes.items[pod->shape].cpu_milli;
-        sum.v[RES_MEMORY] += w->shapes.items[pod->shape].memory_bytes;
-        for (uint32_t h = 0; h < pod->hold_count; h++) {
-            sum.v[RES_GPU] += w->holds.items[pod->hold_first + h].share;
-        }
+        add_cost(w, pod, &sum);
     }
     return sum;
 }
@@ -250,10 +266,13 @@ static void check_gangs(struct trial *t)
     }
 }
 
-static bool was_bound(const struct trial *t, uint32_t workload)
+/* Somebody of the workload's queue got a place: it, or who took it over within the same cycle. */
+static bool queue_was_bound(const struct trial *t, uint32_t workload)
 {
+    const struct snap_workload *rows = t->snap.workloads.items;
     for (uint32_t i = 0; i < t->decisions.binds.count; i++) {
-        if (t->snap.tasks.items[t->decisions.binds.items[i].task.ix].workload.ix == workload) {
+        const struct snap_task *task = &t->snap.tasks.items[t->decisions.binds.items[i].task.ix];
+        if (rows[task->workload.ix].queue.ix == rows[workload].queue.ix) {
             return true;
         }
     }
@@ -277,7 +296,7 @@ static void check_victims(struct trial *t)
         if (task->state != TASK_RUNNING) {
             BROKEN(t, "a victim that does not run", STR_FMT, STR_ARG(task->name));
         }
-        if (evict->reason.other.ix == IX_NONE || !was_bound(t, evict->reason.other.ix)) {
+        if (evict->reason.other.ix == IX_NONE || !queue_was_bound(t, evict->reason.other.ix)) {
             BROKEN(t, "an eviction for nobody", STR_FMT, STR_ARG(task->name));
         }
     }
@@ -305,28 +324,30 @@ static uint32_t victim_side(const struct trial *t, const struct decision_evict *
     return side;
 }
 
-/* What the largest workload that queue lost pods of had held, in shares. */
-static int64_t largest_victim(const struct trial *t, uint32_t queue)
+/* The most of each resource that one workload of queue which lost pods had held. */
+static struct amounts largest_victim(const struct trial *t, uint32_t queue)
 {
-    int64_t largest = 0;
+    struct amounts largest = {{0}};
     for (uint32_t i = 0; i < t->decisions.evicts.count; i++) {
         const struct snap_task *task = &t->snap.tasks.items[t->decisions.evicts.items[i].task.ix];
         const struct case_workload *row =
             &t->w.workloads.items[t->w.pods.items[task->tag].workload];
-        int64_t size = 0;
+        struct amounts sum = {{0}};
         for (uint32_t p = row->pod_first; p < row->pod_first + row->pod_count; p++) {
-            const struct case_pod *old = &t->before.pods.items[p];
-            for (uint32_t h = 0; h < old->hold_count; h++) {
-                size += t->before.holds.items[old->hold_first + h].share;
+            if (occupies(&t->before.pods.items[p], false)) {
+                add_cost(&t->before, &t->before.pods.items[p], &sum);
             }
         }
-        largest = is_above(&t->w, queue, row->queue) ? num_max_i64(largest, size) : largest;
+        for (int r = 0; is_above(&t->w, queue, row->queue) && r < RES_COUNT; r++) {
+            largest.v[r] = num_max_i64(largest.v[r], sum.v[r]);
+        }
     }
     return largest;
 }
 
-/* R1, R3: who loses work to another's reclaim ends below its guarantee by less than one workload;
- * an unlimited guarantee loses nothing. */
+/* R1, R3: who loses work to another's reclaim was above its guarantee, in some resource, while it
+ * lost the last of it: it ends below by less than one workload. Nothing is guaranteed beyond a
+ * limit. */
 static void check_guarantees(struct trial *t)
 {
     for (uint32_t i = 0; i < t->decisions.evicts.count; i++) {
@@ -335,16 +356,44 @@ static void check_guarantees(struct trial *t)
             continue;
         }
         uint32_t side = victim_side(t, evict);
-        int64_t quota = t->w.queues.items[side].quota.v[RES_GPU];
-        int64_t limit = t->w.queues.items[side].limit.v[RES_GPU];
-        int64_t held = charged(&t->w, side, false).v[RES_GPU];
-        if (limit != AMOUNT_UNLIMITED && amount_le(limit, quota)) {
-            quota = limit; /* nothing is guaranteed beyond it */
+        const struct case_queue *queue = &t->w.queues.items[side];
+        struct amounts held = charged(&t->w, side, false);
+        struct amounts largest = largest_victim(t, side);
+        bool was_above = false;
+        for (int r = 0; r < RES_COUNT; r++) {
+            bool limited = amount_le(queue->limit.v[r], queue->quota.v[r]);
+            int64_t guarantee = limited ? queue->limit.v[r] : queue->quota.v[r];
+            was_above = was_above || !amount_le(held.v[r] + largest.v[r], guarantee);
         }
-        if (quota == AMOUNT_UNLIMITED || held + largest_victim(t, side) <= quota) {
-            BROKEN(t, "below its guarantee", STR_FMT " of " STR_FMT ": holds %lld, guaranteed %lld",
-                   STR_ARG(t->snap.tasks.items[evict->task.ix].name),
-                   STR_ARG(t->w.queues.items[side].name), (long long)held, (long long)quota);
+        if (!was_above) {
+            BROKEN(t, "below its guarantee", STR_FMT " of " STR_FMT " holds %lld device shares",
+                   STR_ARG(t->snap.tasks.items[evict->task.ix].name), STR_ARG(queue->name),
+                   (long long)held.v[RES_GPU]);
+        }
+    }
+}
+
+/* R9: who is promised a place is said to wait for it, and whose pods all wait without one is not. */
+static void check_reasons(struct trial *t)
+{
+    for (uint32_t i = 0; i < t->snap.workloads.count; i++) {
+        uint32_t workload = t->snap.workloads.items[i].tag;
+        const struct case_workload *row = &t->w.workloads.items[workload];
+        enum reason_code code = t->decisions.workloads[i].reason.code;
+        uint32_t promised = 0;
+        uint32_t waiting = 0;
+        for (uint32_t p = row->pod_first; p < row->pod_first + row->pod_count; p++) {
+            promised += t->w.pods.items[p].state == CASE_PIPELINED ? 1 : 0;
+            waiting += t->w.pods.items[p].state == CASE_PENDING ? 1 : 0;
+        }
+        bool says_promised = code == REASON_WAITING_FOR_CLAIM || code == REASON_WAITING_FOR_RELEASE;
+        if (promised > 0 && waiting == 0 && !says_promised) {
+            BROKEN(t, "a wrong reason", STR_FMT " is promised a place, but: " STR_FMT,
+                   STR_ARG(row->name), STR_ARG(reason_name(code)));
+        }
+        if (waiting > 0 && (code == REASON_NONE || (promised == 0 && says_promised))) {
+            BROKEN(t, "a wrong reason", STR_FMT " waits, but: " STR_FMT, STR_ARG(row->name),
+                   STR_ARG(reason_name(code)));
         }
     }
 }
@@ -397,7 +446,7 @@ TEST(one_cycle)
     arena_init(&t.arena, 0);
     uint32_t evictions = 0;
     uint32_t binds = 0;
-    for (uint32_t i = 0; i < WORLDS && t.broken < REPORTED_MAX; i++) {
+    for (uint32_t i = 0; i < WORLDS; i++) {
         trial_start(&t, test_seed() + i, options_of(test_seed() + i));
         decide(&t, &t.w, ACTIONS_ALL);
         case_world_apply(&t.w, &t.snap, &t.decisions);
@@ -409,6 +458,7 @@ TEST(one_cycle)
         check_gangs(&t);
         check_victims(&t);
         check_guarantees(&t);
+        check_reasons(&t);
     }
     EXPECT(evictions > 0);
     EXPECT(binds > 0);
@@ -471,7 +521,7 @@ TEST(order_of_rows_means_nothing)
     arena_init(&t.arena, 0);
     buf_init(&as_made, JSON_MAX);
     buf_init(&shuffled, JSON_MAX);
-    for (uint32_t i = 0; i < WORLDS && t.broken < REPORTED_MAX; i++) {
+    for (uint32_t i = 0; i < WORLDS; i++) {
         struct prng prng;
         trial_start(&t, test_seed() + i, options_of(test_seed() + i));
         prng_init(&prng, ~t.seed);
@@ -550,7 +600,7 @@ TEST(no_victim_could_have_been_spared)
     uint32_t solved = 0;
     arena_init(&t.arena, 0);
     buf_init(&text, JSON_MAX);
-    for (uint32_t i = 0; i < 2 * WORLDS && t.broken < REPORTED_MAX; i++) {
+    for (uint32_t i = 0; i < 2 * WORLDS; i++) {
         trial_start(&t, test_seed() + i,
                     (struct case_random_options){
                         .fractions = (test_seed() + i) % 4 == 3, .pending_max = 1, .full = true});
@@ -575,39 +625,52 @@ TEST(no_victim_could_have_been_spared)
 
 /* ---- rest (R7) ---- */
 
-/* The outcome of a cycle before anybody has acted on it: who was told to stop is still there. */
-static void leave_undone(struct trial *t)
+/* Makes the outcome of a cycle the state in which nobody has acted on it yet: who was told to stop
+ * is still there, and who is promised a place waits. was[] are the pods before the cycle. */
+static void leave_undone(struct case_world *w, const struct case_pod *was)
 {
-    for (uint32_t i = 0; i < t->w.pods.count; i++) {
-        struct case_pod *pod = &t->w.pods.items[i];
-        const struct case_pod *old = &t->before.pods.items[i];
+    for (uint32_t i = 0; i < w->pods.count; i++) {
+        struct case_pod *pod = &w->pods.items[i];
         if (pod->state != CASE_PIPELINED) {
             continue;
         }
-        bool there = occupies(old, false);
+        bool there = occupies(&was[i], false);
+        *pod = was[i];
         pod->state = there ? CASE_RELEASING : CASE_PENDING;
-        pod->node = there ? old->node : IX_NONE;
-        pod->hold_first = old->hold_first;
-        pod->hold_count = there ? old->hold_count : 0;
     }
 }
 
-TEST(a_second_cycle_before_anything_moved_stops_nobody)
+TEST(cycles_that_nobody_acts_on_come_to_rest)
 {
     struct trial t = {0};
+    struct buf text;
     arena_init(&t.arena, 0);
-    for (uint32_t i = 0; i < WORLDS && t.broken < REPORTED_MAX; i++) {
+    buf_init(&text, JSON_MAX);
+    for (uint32_t i = 0; i < WORLDS; i++) {
         trial_start(&t, test_seed() + i, options_of(test_seed() + i));
-        decide(&t, &t.w, ACTIONS_ALL);
-        case_world_apply(&t.w, &t.snap, &t.decisions);
-        leave_undone(&t);
-        decide(&t, &t.w, ACTIONS_ALL);
-        if (t.decisions.evicts.count > 0) {
-            BROKEN(&t, "a second eviction", STR_FMT,
-                   STR_ARG(t.snap.tasks.items[t.decisions.evicts.items[0].task.ix].name));
+        struct case_pod *was = ARENA_ARRAY(&t.arena, struct case_pod, t.w.pods.count + 1);
+        bool quiet = false;
+        for (uint32_t cycle = 0; cycle < QUIET_WITHIN && !quiet; cycle++) {
+            for (uint32_t k = 0; k < t.w.pods.count; k++) {
+                was[k] = t.w.pods.items[k];
+            }
+            decide(&t, &t.w, ACTIONS_ALL);
+            case_world_apply(&t.w, &t.snap, &t.decisions);
+            leave_undone(&t.w, was);
+            quiet = t.decisions.evicts.count == 0;
+        }
+        if (!quiet) {
+            BROKEN(&t, "still evicting", STR_FMT, STR_ARG(decided(&t, &text)));
         }
     }
+    buf_done(&text);
     arena_done(&t.arena);
+}
+
+/* In the first round pods may still be on their way out; after that, this is rest. */
+static bool nothing_decided(const struct trial *t)
+{
+    return t->decisions.binds.count == 0 && t->decisions.evicts.count == 0;
 }
 
 TEST(it_comes_to_rest)
@@ -616,7 +679,7 @@ TEST(it_comes_to_rest)
     struct buf text;
     arena_init(&t.arena, 0);
     buf_init(&text, JSON_MAX);
-    for (uint32_t i = 0; i < WORLDS && t.broken < REPORTED_MAX; i++) {
+    for (uint32_t i = 0; i < WORLDS; i++) {
         uint32_t round = 0;
         bool quiet = false;
         trial_start(&t, test_seed() + i, options_of(test_seed() + i));
@@ -624,7 +687,7 @@ TEST(it_comes_to_rest)
             decide(&t, &t.w, ACTIONS_ALL);
             case_world_apply(&t.w, &t.snap, &t.decisions);
             case_world_carry(&t.w);
-            quiet = t.decisions.binds.count == 0 && t.decisions.evicts.count == 0;
+            quiet = round > 0 && nothing_decided(&t);
         }
         if (!quiet) {
             BROKEN(&t, "no rest", "after %u rounds: " STR_FMT, round, STR_ARG(decided(&t, &text)));
@@ -678,14 +741,14 @@ TEST(nothing_that_fits_waits_at_rest)
 {
     struct trial t = {0};
     arena_init(&t.arena, 0);
-    for (uint32_t i = 0; i < WORLDS && t.broken < REPORTED_MAX; i++) {
+    for (uint32_t i = 0; i < WORLDS; i++) {
         trial_start(&t, test_seed() + i, options_of(test_seed() + i));
         bool quiet = false;
         for (uint32_t round = 0; round < QUIET_WITHIN && !quiet; round++) {
             decide(&t, &t.w, ACTIONS_ALL);
             case_world_apply(&t.w, &t.snap, &t.decisions);
             case_world_carry(&t.w);
-            quiet = t.decisions.binds.count == 0 && t.decisions.evicts.count == 0;
+            quiet = round > 0 && nothing_decided(&t);
         }
         for (uint32_t k = 0; quiet && t.w.claims.count == 0 && k < t.w.workloads.count; k++) {
             const struct case_workload *workload = &t.w.workloads.items[k];
