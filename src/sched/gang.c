@@ -76,7 +76,7 @@ uint32_t gang_evicted(const struct sched *s, uint32_t workload)
     return count;
 }
 
-enum gang_stage gang_stage(struct sched *s, uint32_t workload, const uint32_t *taken)
+static enum gang_stage find_stage(struct sched *s, uint32_t workload, const uint32_t *taken)
 {
     const struct snap_workload *w = workload_of(s, workload);
     refresh_without(s, workload, taken);
@@ -90,6 +90,19 @@ enum gang_stage gang_stage(struct sched *s, uint32_t workload, const uint32_t *t
         return placed > 0 ? GANG_INCOMPLETE : GANG_NOT_STARTED;
     }
     return above ? GANG_ABOVE : GANG_AT_MINIMUM;
+}
+
+enum gang_stage gang_stage(struct sched *s, uint32_t workload, const uint32_t *taken)
+{
+    if (taken) {
+        return find_stage(s, workload, taken);
+    }
+    struct workload_state *w = &s->workloads[workload];
+    if (!w->stage_known) {
+        w->stage = (uint8_t)find_stage(s, workload, NULL);
+        w->stage_known = true;
+    }
+    return (enum gang_stage)w->stage;
 }
 
 /* ---- the pods that are next ---- */

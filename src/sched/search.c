@@ -16,6 +16,7 @@
 
 #include "base/check.h"
 #include "base/map.h"
+#include "base/sort.h"
 #include "sched/allocate.h"
 #include "sched/explain.h"
 #include "sched/gang.h"
@@ -565,63 +566,82 @@ struct node_room {
     int64_t room; /* whole devices free or freeable */
 };
 
-// Nodes with units, by what they could give, ascending.
+static int by_room(const void *a, const void *b, void *ctx)
+{
+    (void)ctx;
+    const struct node_room *x = a;
+    const struct node_room *y = b;
+    return x->room < y->room ? -1 : x->room > y->room;
+}
+
+// Nodes with units that could host a pod of the claimant at all, by what they could give, the least
+// first; equal ones in the order in which they were met. x->node_rank is set for these.
 static uint32_t rank_nodes(struct search *x, struct node_room *nodes)
 {
     struct sched *s = x->s;
+    int64_t each = counts_devices(x) ? shape_of(s, x->tasks.items[0])->device_count : 0;
     uint32_t count = 0;
     x->epoch++;
     for (uint32_t i = 0; i < x->unit_tasks.count; i++) {
         uint32_t n = x->unit_nodes.items[i];
-        if (x->node_seen[n] == x->epoch) {
-            continue;
+        int64_t room = s->nodes[n].whole_later + x->gain[n];
+        if (x->node_seen[n] != x->epoch) {
+            x->node_seen[n] = x->epoch;
+            x->node_rank[n] = IX_NONE;
+            if (room >= each) {
+                nodes[count++] = (struct node_room){n, room};
+            }
         }
-        x->node_seen[n] = x->epoch;
-        nodes[count++] = (struct node_room){n, s->nodes[n].whole_later + x->gain[n]};
     }
-    for (uint32_t i = 1; i < count; i++) {
-        for (uint32_t j = i; j > 0 && nodes[j - 1].room > nodes[j].room; j--) {
-            struct node_room swap = nodes[j];
-            nodes[j] = nodes[j - 1];
-            nodes[j - 1] = swap;
-        }
+    sort_stable(nodes, count, sizeof(*nodes), by_room, NULL, s->scratch);
+    for (uint32_t i = 0; i < count; i++) {
+        x->node_rank[nodes[i].node] = i;
     }
     return count;
 }
 
-// Tries the first 1, 2, 3, 5, 9 … of the nodes beyond the fewest that could be enough, then all.
+// The fewest of the ranked nodes that could be enough; 1 when that cannot be told.
+static uint32_t fewest_nodes(const struct search *x, const struct node_room *nodes,
+                             uint32_t node_count, uint32_t count)
+{
+    if (!counts_devices(x)) {
+        return node_count > 0 ? 1 : 0;
+    }
+    int64_t each = shape_of(x->s, x->tasks.items[0])->device_count;
+    int64_t room = x->room;
+    for (uint32_t k = 0; k < node_count; k++) {
+        room += nodes[k].room / each - x->s->nodes[nodes[k].node].whole_later / each;
+        if (room >= count) {
+            return k + 1;
+        }
+    }
+    return node_count;
+}
+
+// Tries the fewest nodes that could be enough, then 1, 3, 7 … more, then all.
 static bool try_by_nodes(struct search *x, uint32_t count)
 {
     struct arena_mark mark = arena_mark(x->s->scratch);
     struct node_room *nodes = ARENA_ARRAY(x->s->scratch, struct node_room, x->unit_tasks.count);
     uint32_t node_count = rank_nodes(x, nodes);
-    const struct snap_shape *p = shape_of(x->s, x->tasks.items[0]);
-    uint32_t first = 0;
     bool solved = false;
-    if (p->gpu == GPU_WHOLE && x->alike) {
-        // Nodes that cannot host even one pod are passed over.
-        while (first < node_count && nodes[first].room < p->device_count) {
-            first++;
-        }
-    }
     uint32_t step = 1;
-    for (uint32_t k = first + 1; k <= node_count && !solved && !exhausted(x);) {
+    uint32_t k = fewest_nodes(x, nodes, node_count, count);
+    while (k > 0 && !solved && !exhausted(x)) {
         clear_marks(x);
         for (uint32_t i = 0; i < x->units.count; i++) {
-            for (uint32_t n = first; n < k && !x->marked[i]; n++) {
-                x->marked[i] = unit_is_on(x, &x->units.items[i], nodes[n].node);
+            const struct victim_unit *unit = &x->units.items[i];
+            for (uint32_t t = 0; t < unit->count && !x->marked[i]; t++) {
+                uint32_t rank = x->node_rank[x->unit_nodes.items[unit->first + t]];
+                x->marked[i] = rank != IX_NONE && rank < k;
             }
         }
-        choose_marked(x);
-        bool enough = may_be_enough(x, count);
-        solved = enough && try_marked(x, count);
+        solved = try_marked(x, count);
         if (k == node_count) {
             break;
         }
-        if (enough) {
-            step *= 2;
-        }
         k = k + step < node_count ? k + step : node_count;
+        step *= 2;
     }
     arena_rewind(x->s->scratch, mark);
     return solved;
@@ -1068,6 +1088,7 @@ static void init_search(struct search *x, struct sched *s, const struct search_r
     x->group_taken = ARENA_ARRAY(s->arena, uint32_t, snap->groups.count);
     x->gain = ARENA_ARRAY(s->arena, int64_t, snap->nodes.count);
     x->node_freed = ARENA_ARRAY(s->arena, int64_t, snap->nodes.count);
+    x->node_rank = ARENA_ARRAY(s->arena, uint32_t, snap->nodes.count);
     x->node_seen = ARENA_ARRAY(s->arena, uint32_t, snap->nodes.count);
     x->seen = ARENA_ARRAY(s->arena, uint32_t, snap->workloads.count);
     x->seen_victim = ARENA_ARRAY(s->arena, uint32_t, snap->workloads.count);

@@ -53,6 +53,7 @@ struct search {
     uint32_t *group_taken;    /* [groups] pods of it in units already */
     int64_t *gain;            /* [nodes] whole devices that the units on it hold */
     uint32_t *seen, *node_seen; /* [workloads], [nodes]: = epoch */
+    uint32_t *node_rank;      /* [nodes], after rank_nodes */
     int64_t *node_freed;      /* [nodes], valid where node_seen = epoch */
     uint32_t epoch;
     uint32_t *seen_victim;    /* [workloads]: = run */

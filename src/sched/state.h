@@ -86,7 +86,8 @@ struct group_state {
 /* Facts of a workload. */
 struct workload_state {
     struct amounts next_request; /* of the pods it would place next; see gang_request */
-    bool next_known;
+    bool next_known, stage_known;
+    uint8_t stage;               /* enum gang_stage */
     bool started;                /* had a pod placed when the cycle began */
     bool was_bound;              /* a pod of it was allocated in this cycle */
     uint32_t ousted_by;          /* claimant that took the place it was promised; IX_NONE */
