@@ -286,7 +286,7 @@ static void on_submitted(struct call *c, const struct outcome *outcome)
         call_fail(c, &err);
         return;
     }
-    send_workload(c, outcome->repeated ? 200 : 201, wl);
+    send_workload(c, 201, wl);
 }
 
 void post_workload(struct call *c)
