@@ -45,15 +45,16 @@ bool quota_allows(const struct sched *s, uint32_t workload, const struct amounts
             if (more == 0) {
                 continue;
             }
-            int64_t held = s->queues[q].held.v[r];
-            if (queue->limit.v[r] != AMOUNT_UNLIMITED && held + more > queue->limit.v[r]) {
-                refuse(why, REASON_OVER_LIMIT, q, r, more, held, queue->limit.v[r]);
-                return false;
-            }
+            /* The guarantee first: where both refuse, a higher maximum alone would not help. */
             int64_t firm = s->queues[q].held_non_preemptible.v[r];
             if (!preemptible && queue->quota.v[r] != AMOUNT_UNLIMITED &&
                 firm + more > queue->quota.v[r]) {
                 refuse(why, REASON_NON_PREEMPTIBLE_OVER_QUOTA, q, r, more, firm, queue->quota.v[r]);
+                return false;
+            }
+            int64_t held = s->queues[q].held.v[r];
+            if (queue->limit.v[r] != AMOUNT_UNLIMITED && held + more > queue->limit.v[r]) {
+                refuse(why, REASON_OVER_LIMIT, q, r, more, held, queue->limit.v[r]);
                 return false;
             }
         }
