@@ -109,13 +109,16 @@ static const struct flag delete[] = {
 SET(flags_delete, "Deletion", delete);
 
 static const struct flag filter[] = {
-    {.name = "all", .letter = 'A', .kind = FLAG_BOOL, .help = "Of all projects"},
+    {.name = "all",     .letter = 'A', .kind = FLAG_BOOL,                   .help = "Of all projects"         },
     PROJECT_FLAG,
     {.name = "status",
      .kind = FLAG_WORD,
      .metavar = "Creating|Pending|Initializing|Running|Stopping|Stopped|Resuming|Deleting|Failed|"
-                "Completed", .help = "Only those in this phase"},
-    {.name = "deleted", .kind = FLAG_BOOL, .help = "Those deleted and still remembered"},
+                "Completed",                                                .help = "Only those in this phase"},
+    {.name = "deleted",
+     .kind = FLAG_BOOL,
+     .refused = "what is deleted is forgotten here once its pods are gone",
+     .help = "Not here: what is deleted is forgotten"                                                         },
 };
 SET(flags_filter, "Which", filter);
 

@@ -54,7 +54,7 @@ static void restore_terminal(void)
 {
     if (raw_mode) {
         raw_mode = 0;
-        tcsetattr(STDIN_FILENO, TCSAFLUSH, &saved_mode);
+        tcsetattr(STDIN_FILENO, TCSADRAIN, &saved_mode);
     }
 }
 
@@ -87,7 +87,7 @@ static void enter_raw_mode(void)
     sigaction(SIGWINCH, &resize, NULL);
     mode = saved_mode;
     cfmakeraw(&mode);
-    raw_mode = tcsetattr(STDIN_FILENO, TCSAFLUSH, &mode) == 0;
+    raw_mode = tcsetattr(STDIN_FILENO, TCSADRAIN, &mode) == 0;
     resized = 1; // tells the size for the first time
 }
 

@@ -32,16 +32,16 @@ enum queue_column {
 };
 static const struct column project_columns[] = {
     {"name",            "PROJECT",         0                          },
-    {"department",      "DEPARTMENT",      0                          },
+    {"department",      "DEPARTMENT",      COLUMN_SPARE               },
     {"pool",            "NODE POOL",       0                          },
     {"guaranteed",      "GUARANTEED",      COLUMN_RIGHT               },
     {"held",            "HELD",            COLUMN_RIGHT               },
     {"borrowed",        "BORROWED",        COLUMN_RIGHT               },
-    {"max",             "MAX",             COLUMN_RIGHT               },
-    {"fair",            "FAIR SHARE",      COLUMN_RIGHT               },
-    {"weight",          "WEIGHT",          COLUMN_RIGHT               },
-    {"running",         "RUNNING",         COLUMN_RIGHT               },
-    {"pending",         "PENDING",         COLUMN_RIGHT               },
+    {"max",             "MAX",             COLUMN_RIGHT | COLUMN_SPARE},
+    {"fair",            "FAIR SHARE",      COLUMN_RIGHT | COLUMN_SPARE},
+    {"weight",          "WEIGHT",          COLUMN_RIGHT | COLUMN_SPARE},
+    {"running",         "RUNNING",         COLUMN_RIGHT | COLUMN_SPARE},
+    {"pending",         "PENDING",         COLUMN_RIGHT | COLUMN_SPARE},
     {"rank",            "RANK",            COLUMN_EXTRA               },
     {"non-preemptible", "NON-PREEMPTIBLE", COLUMN_RIGHT | COLUMN_EXTRA},
     {"cpu",             "CPU",             COLUMN_RIGHT | COLUMN_EXTRA},
@@ -58,9 +58,9 @@ static const struct column department_columns[] = {
     {"guaranteed",      "GUARANTEED",      COLUMN_RIGHT               },
     {"held",            "HELD",            COLUMN_RIGHT               },
     {"borrowed",        "BORROWED",        COLUMN_RIGHT               },
-    {"max",             "MAX",             COLUMN_RIGHT               },
-    {"fair",            "FAIR SHARE",      COLUMN_RIGHT               },
-    {"weight",          "WEIGHT",          COLUMN_RIGHT               },
+    {"max",             "MAX",             COLUMN_RIGHT | COLUMN_SPARE},
+    {"fair",            "FAIR SHARE",      COLUMN_RIGHT | COLUMN_SPARE},
+    {"weight",          "WEIGHT",          COLUMN_RIGHT | COLUMN_SPARE},
     {"running",         "RUNNING",         COLUMN_RIGHT | COLUMN_EXTRA},
     {"pending",         "PENDING",         COLUMN_RIGHT | COLUMN_EXTRA},
     {"rank",            "RANK",            COLUMN_EXTRA               },
@@ -305,12 +305,12 @@ enum pool_column {
 };
 static const struct column pool_columns[] = {
     {"name",                "NODE POOL",             0                          },
-    {"label",               "LABEL",                 0                          },
-    {"nodes",               "NODES",                 COLUMN_RIGHT               },
+    {"label",               "LABEL",                 COLUMN_SPARE               },
+    {"nodes",               "NODES",                 COLUMN_RIGHT | COLUMN_SPARE},
     {"gpus",                "GPUS",                  COLUMN_RIGHT               },
     {"held",                "HELD",                  COLUMN_RIGHT               },
     {"free",                "FREE",                  COLUMN_RIGHT               },
-    {"gpu-placement",       "GPU PLACEMENT",         0                          },
+    {"gpu-placement",       "GPU PLACEMENT",         COLUMN_SPARE               },
     {"cpu-placement",       "CPU PLACEMENT",         COLUMN_EXTRA               },
     {"reclaim-min-runtime", "RECLAIM MIN RUNTIME",   COLUMN_RIGHT | COLUMN_EXTRA},
     {"preempt-min-runtime", "PREEMPT MIN RUNTIME",   COLUMN_RIGHT | COLUMN_EXTRA},
@@ -405,16 +405,16 @@ enum node_column {
     N_LABELS,
 };
 static const struct column node_columns[] = {
-    {"name",        "NODE",        0                         },
-    {"pool",        "NODE POOL",   0                         },
-    {"ready",       "READY",       0                         },
-    {"gpus",        "GPUS",        COLUMN_RIGHT              },
-    {"held",        "HELD",        COLUMN_RIGHT              },
-    {"cpu",         "CPU",         COLUMN_RIGHT              },
-    {"cpu-held",    "CPU HELD",    COLUMN_RIGHT              },
-    {"memory",      "MEMORY",      COLUMN_RIGHT              },
-    {"memory-held", "MEMORY HELD", COLUMN_RIGHT              },
-    {"labels",      "LABELS",      COLUMN_FLEX | COLUMN_EXTRA},
+    {"name",        "NODE",        0                          },
+    {"pool",        "NODE POOL",   0                          },
+    {"ready",       "READY",       0                          },
+    {"gpus",        "GPUS",        COLUMN_RIGHT               },
+    {"held",        "HELD",        COLUMN_RIGHT               },
+    {"cpu",         "CPU",         COLUMN_RIGHT | COLUMN_SPARE},
+    {"cpu-held",    "CPU HELD",    COLUMN_RIGHT | COLUMN_SPARE},
+    {"memory",      "MEMORY",      COLUMN_RIGHT | COLUMN_SPARE},
+    {"memory-held", "MEMORY HELD", COLUMN_RIGHT | COLUMN_SPARE},
+    {"labels",      "LABELS",      COLUMN_FLEX | COLUMN_EXTRA },
 };
 
 static struct str labels_text(struct cli *cli, const struct doc *labels)
@@ -458,14 +458,14 @@ int run_node_list(struct cli *cli, const struct args *args)
 
 enum device_column { D_INDEX, D_UUID, D_MODEL, D_MEMORY, D_NUMA, D_HEALTH, D_HELD, D_BY };
 static const struct column device_columns[] = {
-    {"index",   "#",       COLUMN_RIGHT},
-    {"uuid",    "DEVICE",  0           },
-    {"model",   "MODEL",   0           },
-    {"memory",  "MEMORY",  COLUMN_RIGHT},
-    {"numa",    "NUMA",    COLUMN_RIGHT},
-    {"healthy", "HEALTHY", 0           },
-    {"held",    "HELD",    COLUMN_RIGHT},
-    {"by",      "HELD BY", COLUMN_FLEX },
+    {"index",   "#",       COLUMN_RIGHT               },
+    {"uuid",    "DEVICE",  0                          },
+    {"model",   "MODEL",   COLUMN_SPARE               },
+    {"memory",  "MEMORY",  COLUMN_RIGHT | COLUMN_SPARE},
+    {"numa",    "NUMA",    COLUMN_RIGHT | COLUMN_SPARE},
+    {"healthy", "HEALTHY", 0                          },
+    {"held",    "HELD",    COLUMN_RIGHT               },
+    {"by",      "HELD BY", COLUMN_FLEX                },
 };
 
 static struct str holders(struct cli *cli, const struct doc *pods)

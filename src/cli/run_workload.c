@@ -32,9 +32,6 @@ static struct str list_query(struct cli *cli, const struct args *args)
     if (only_training(args)) {
         path = client_query(&cli->client, path, "kind", STR("training"));
     }
-    if (args_has(args, "deleted")) {
-        path = client_query(&cli->client, path, "deleted", STR("1"));
-    }
     return path;
 }
 
@@ -196,15 +193,15 @@ static void print_pods(struct cli *cli, const struct doc *w, int64_t limit)
         POD_END
     };
     static const struct column columns[] = {
-        {"id",      "POD",     0           },
-        {"status",  "STATUS",  0           },
-        {"node",    "NODE",    0           },
-        {"devices", "DEVICES", COLUMN_FLEX },
-        {"attempt", "ATTEMPT", COLUMN_RIGHT},
-        {"started", "STARTED", 0           },
-        {"ended",   "ENDED",   0           },
-        {"exit",    "EXIT",    COLUMN_RIGHT},
-        {"end",     "END",     0           },
+        {"id",      "POD",     0                          },
+        {"status",  "STATUS",  0                          },
+        {"node",    "NODE",    0                          },
+        {"devices", "DEVICES", COLUMN_FLEX                },
+        {"attempt", "ATTEMPT", COLUMN_RIGHT | COLUMN_SPARE},
+        {"started", "STARTED", COLUMN_SPARE               },
+        {"ended",   "ENDED",   COLUMN_SPARE               },
+        {"exit",    "EXIT",    COLUMN_RIGHT | COLUMN_SPARE},
+        {"end",     "END",     COLUMN_SPARE               },
     };
     const struct doc *pods = doc_get(w, STR("pods"));
     listing_title(cli, "Pods");

@@ -12,7 +12,7 @@
 #include "base/check.h"
 #include "cli/view.h"
 
-enum { FLEX_WIDTH_MIN = 12, BRANCH_WIDTH = 2 };
+enum { FLEX_WIDTH_MIN = 12, TEXT_WIDTH_MIN = 6, BRANCH_WIDTH = 2, GAP_WIDTH = 2 };
 
 const char *tint_begin(enum tint tint, bool colour)
 {
@@ -97,6 +97,7 @@ enum status table_choose(struct table *t, struct str names, struct err *err)
     }
     memcpy(t->shown, shown, sizeof(shown[0]) * count);
     t->shown_count = count;
+    t->chosen = true;
     return STATUS_OK;
 }
 
@@ -130,28 +131,80 @@ static uint32_t branch_width(const struct table *t, uint32_t row)
     return width;
 }
 
-// Columns that are left for the flexible one, or 0 when it need not give way.
-static uint32_t flex_width(const struct table *t, uint32_t width)
+/* How a table is made to fit: the columns that are shown and the width of each. */
+struct fit {
+    uint32_t shown[TABLE_COLUMNS_MAX], widths[TABLE_COLUMNS_MAX], count;
+};
+
+static uint32_t column_width(const struct table *t, uint32_t column)
 {
-    uint32_t sum = t->indent, flex = 0;
-    for (uint32_t k = 0; k < t->shown_count; k++) {
-        const struct column *c = &t->columns[t->shown[k]];
-        uint32_t widest = view_width(str_from_c(c->title)); // also where it is not shown
-        for (uint32_t i = 0; i < t->count; i++) {
-            uint32_t w = view_width(t->rows[i].cells[t->shown[k]].text);
-            w += (c->flags & COLUMN_TREE) != 0 ? branch_width(t, i) : 0;
-            widest = w > widest ? w : widest;
-        }
-        if ((c->flags & COLUMN_FLEX) != 0) {
-            flex = widest;
-        } else {
-            sum += widest + 2;
+    const struct column *c = &t->columns[column];
+    uint32_t widest = view_width(str_from_c(c->title)); // also where it is not shown
+    for (uint32_t i = 0; i < t->count; i++) {
+        uint32_t w = view_width(t->rows[i].cells[column].text);
+        w += (c->flags & COLUMN_TREE) != 0 ? branch_width(t, i) : 0;
+        widest = w > widest ? w : widest;
+    }
+    return widest;
+}
+
+static uint32_t fit_width(const struct table *t, const struct fit *f)
+{
+    uint32_t sum = t->indent;
+    for (uint32_t k = 0; k < f->count; k++) {
+        sum += f->widths[k] + (k > 0 ? GAP_WIDTH : 0);
+    }
+    return sum;
+}
+
+// Takes what is too much from the column, down to least; gives what is still too much.
+static uint32_t give_way(uint32_t *width, uint32_t least, uint32_t over)
+{
+    uint32_t can = *width > least ? *width - least : 0;
+    uint32_t takes = over < can ? over : can;
+    *width -= takes;
+    return over - takes;
+}
+
+// First the flexible column gives way, then spare ones go, then the widest texts are shortened.
+static void fit_find(const struct table *t, uint32_t width, struct fit *f)
+{
+    f->count = t->shown_count;
+    for (uint32_t k = 0; k < f->count; k++) {
+        f->shown[k] = t->shown[k];
+        f->widths[k] = column_width(t, t->shown[k]);
+    }
+    uint32_t over = fit_width(t, f) > width && width > 0 ? fit_width(t, f) - width : 0;
+    for (uint32_t k = 0; k < f->count && over > 0; k++) {
+        if ((t->columns[f->shown[k]].flags & COLUMN_FLEX) != 0) {
+            over = give_way(&f->widths[k], FLEX_WIDTH_MIN, over);
         }
     }
-    if (width == 0 || flex == 0 || sum + flex <= width) {
-        return 0;
+    for (uint32_t k = f->count; k > 0 && over > 0 && !t->chosen; k--) {
+        if ((t->columns[f->shown[k - 1]].flags & COLUMN_SPARE) != 0) {
+            uint32_t gone = f->widths[k - 1] + GAP_WIDTH;
+            f->count--;
+            for (uint32_t i = k - 1; i < f->count; i++) {
+                f->shown[i] = f->shown[i + 1];
+                f->widths[i] = f->widths[i + 1];
+            }
+            over = over > gone ? over - gone : 0;
+        }
     }
-    return sum + FLEX_WIDTH_MIN > width ? FLEX_WIDTH_MIN : width - sum;
+    while (over > 0) {
+        uint32_t widest = f->count;
+        for (uint32_t k = 0; k < f->count; k++) {
+            bool text = (t->columns[f->shown[k]].flags & COLUMN_RIGHT) == 0;
+            if (text && f->widths[k] > TEXT_WIDTH_MIN &&
+                (widest == f->count || f->widths[k] > f->widths[widest])) {
+                widest = k;
+            }
+        }
+        if (widest == f->count) {
+            return;
+        }
+        over = give_way(&f->widths[widest], f->widths[widest] - 1, over);
+    }
 }
 
 static const char *scols_colour(enum tint tint)
@@ -174,24 +227,35 @@ static const char *scols_colour(enum tint tint)
 }
 
 // Fills the library's table; its lines are owned by it.
-static void fill(const struct table *t, struct libscols_table *out, uint32_t flex)
+static void fill(const struct table *t, struct libscols_table *out, const struct fit *f)
 {
     struct libscols_line **lines = ARENA_ARRAY(t->arena, struct libscols_line *, t->count + 1);
     for (uint32_t i = 0; i < t->count; i++) {
         const struct table_row *row = &t->rows[i];
         lines[i] = scols_table_new_line(out, row->parent != ROW_NONE ? lines[row->parent] : NULL);
         CHECK(lines[i] != NULL);
-        for (uint32_t k = 0; k < t->shown_count; k++) {
-            const struct column *c = &t->columns[t->shown[k]];
-            const struct table_cell *cell = &row->cells[t->shown[k]];
-            struct str text = cell->text;
-            if ((c->flags & COLUMN_FLEX) != 0 && flex > 0) {
-                text = view_shorten(t->arena, text, flex);
-            }
+        for (uint32_t k = 0; k < f->count; k++) {
+            const struct table_cell *cell = &row->cells[f->shown[k]];
+            bool tree = (t->columns[f->shown[k]].flags & COLUMN_TREE) != 0;
+            uint32_t room = f->widths[k], branches = tree ? branch_width(t, i) : 0;
+            room = room > branches ? room - branches : 1;
+            struct str text = view_shorten(t->arena, cell->text, room);
             CHECK(scols_line_set_data(lines[i], k, arena_cstr(t->arena, text)) == 0);
             scols_cell_set_color(scols_line_get_cell(lines[i], k), scols_colour(cell->tint));
         }
     }
+}
+
+// The library writes nothing at all for a table without rows.
+static void print_headings(const struct table *t, FILE *out, const struct fit *f, bool colour)
+{
+    fprintf(out, "%*s", (int)t->indent, "");
+    for (uint32_t k = 0; k < f->count; k++) {
+        const char *title = t->columns[f->shown[k]].title;
+        fprintf(out, "%s%s%s%s", k > 0 ? "  " : "", tint_begin(TINT_STRONG, colour), title,
+                tint_end(colour));
+    }
+    fputc('\n', out);
 }
 
 static void print_indented(FILE *out, const char *text, uint32_t indent)
@@ -206,25 +270,34 @@ static void print_indented(FILE *out, const char *text, uint32_t indent)
 
 void table_print(const struct table *t, FILE *out, uint32_t width, bool colour)
 {
+    struct fit f;
+    fit_find(t, width, &f);
+    if (t->count == 0) {
+        if (t->headings) {
+            print_headings(t, out, &f, colour);
+        }
+        return;
+    }
     struct libscols_table *table = scols_new_table();
     CHECK(table != NULL);
     scols_table_enable_colors(table, colour);
     scols_table_enable_noheadings(table, !t->headings);
     scols_table_set_column_separator(table, "  ");
     scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER);
-    uint32_t flex = flex_width(t, width);
-    for (uint32_t k = 0; k < t->shown_count; k++) {
-        const struct column *c = &t->columns[t->shown[k]];
+    for (uint32_t k = 0; k < f.count; k++) {
+        const struct column *c = &t->columns[f.shown[k]];
         int flags = (c->flags & COLUMN_RIGHT) != 0 ? SCOLS_FL_RIGHT : 0;
         flags |= (c->flags & COLUMN_TREE) != 0 ? SCOLS_FL_TREE : 0;
-        struct libscols_column *column = scols_table_new_column(table, c->title, 0, flags);
+        struct str title = view_shorten(t->arena, str_from_c(c->title), f.widths[k]);
+        struct libscols_column *column = scols_table_new_column(table, arena_cstr(t->arena, title),
+                                                                0, flags);
         CHECK(column != NULL);
         scols_cell_set_color(scols_column_get_header(column), "bold");
     }
-    fill(t, table, flex);
+    fill(t, table, &f);
     char *text = NULL;
     CHECK(scols_print_table_to_string(table, &text) == 0);
-    if (text != NULL && t->count + (t->headings ? 1u : 0u) > 0) {
+    if (text != NULL) {
         print_indented(out, text, t->indent);
     }
     free(text);

@@ -10,9 +10,11 @@
 
 enum column_flags {
     COLUMN_RIGHT = 1u << 0, /* numbers */
-    COLUMN_FLEX = 1u << 1,  /* the one that gives way when the terminal is too narrow */
+    COLUMN_FLEX = 1u << 1,  /* the one that gives way first when the terminal is too narrow */
     COLUMN_TREE = 1u << 2,  /* shows the tree */
     COLUMN_EXTRA = 1u << 3, /* shown only when asked for by name */
+    COLUMN_SPARE = 1u << 4, /* left out, the last first, when giving way is not enough; never when
+                             * asked for by name */
 };
 struct column {
     const char *name; /* for --columns */
@@ -36,6 +38,7 @@ struct table {
     uint32_t columns_count;
     uint32_t shown[TABLE_COLUMNS_MAX]; /* columns in the order they are shown */
     uint32_t shown_count;
+    bool chosen; /* by name */
     bool headings;
     uint32_t indent; /* spaces before each line */
     struct table_row *rows;

@@ -211,6 +211,10 @@ TEST(tables_fit_and_columns_are_chosen)
     EXPECT_STR(printed(&arena, &t, 30), STR("NAME    N  REASON\n"
                                             "one    10  a reason that is r…\n"
                                             "└─two   9  -\n"));
+    // Narrower still, texts are shortened; numbers never are.
+    EXPECT_STR(printed(&arena, &t, 20), STR("NAME    N  REASON\n"
+                                            "one    10  a reason…\n"
+                                            "└─two   9  -\n"));
     REQUIRE_OK(table_choose(&t, STR("id, Reason"), &err), &err);
     t.headings = false;
     EXPECT_STR(printed(&arena, &t, 0), STR("    a reason that is rather long\n"
