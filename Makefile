@@ -18,7 +18,7 @@ SANITIZER_ENV = ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_check
 .PHONY: run test test-long check lint fuzz bench fmt deps help build/weir
 
 build/weir: build/build.ninja ## the release executable
-	@ninja -C build
+	@ninja -C build src/cmd/weir man.stamp
 	@ln -sfn src/cmd/weir build/weir
 
 build/build.ninja:

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/num.h"
 #include "codec/rfc3339.h"
 
 static const char *const sentences[REASON_COUNT] = {
@@ -138,7 +139,7 @@ static void add_bytes(int64_t bytes, struct buf *out)
         unit++;
     }
     /* Two digits behind the point are enough to read; the exact number is in the field. */
-    int64_t hundredths = bytes / scale * 100 + (int64_t)((__int128)(bytes % scale) * 100 / scale);
+    int64_t hundredths = bytes / scale * 100 + num_muldiv_floor(bytes % scale, 100, scale);
     add_decimal(hundredths * 10, out);
     buf_printf(out, " %s", units[unit]);
 }

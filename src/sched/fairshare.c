@@ -110,7 +110,7 @@ static bool divide_round(struct division *d, int64_t *rest)
             *rest -= wanted;
             continue;
         }
-        uwide unit_sum = sum * (uwide)d->unit;
+        uwide unit_sum = sum * (uint64_t)d->unit;
         int64_t given = (int64_t)(product / unit_sum) * d->unit;
         if (product % unit_sum != 0) {
             d->kept[ix] = (struct fraction){product % unit_sum, sum};
@@ -285,11 +285,14 @@ struct amounts fairshare_shape_request(const struct snapshot *snap, uint32_t sha
         }
         break;
     }
-    return (struct amounts){{
-        [RES_GPU] = per_device * p->device_count + mig_share(snap, p->extended_first, p->extended_count),
-        [RES_CPU] = p->cpu_milli,
-        [RES_MEMORY] = p->memory_bytes,
-    }};
+    return (struct amounts){
+        {
+         [RES_GPU] = per_device * p->device_count +
+                        mig_share(snap, p->extended_first, p->extended_count),
+         [RES_CPU] = p->cpu_milli,
+         [RES_MEMORY] = p->memory_bytes,
+         }
+    };
 }
 
 struct amounts fairshare_task_cost(const struct snapshot *snap, const struct snap_task *t)
@@ -336,7 +339,8 @@ void fairshare_requests(const struct snapshot *snap, struct amounts *requests)
     }
 }
 
-static const int64_t res_unit[RES_COUNT] = {[RES_GPU] = DEVICE_SHARE, [RES_CPU] = 1, [RES_MEMORY] = 1};
+static const int64_t res_unit[RES_COUNT] = {
+    [RES_GPU] = DEVICE_SHARE, [RES_CPU] = 1, [RES_MEMORY] = 1};
 
 // Divides total of every resource among the queues [first, first + count).
 static void solve_siblings(const struct snapshot *snap, const struct amounts *requests,

@@ -16,31 +16,33 @@
 
 #include "base/check.h"
 
+__extension__ typedef __int128 wide;
+
 /* A rational in lowest terms, den > 0. */
 struct ratio {
-    __int128 num, den;
+    wide num, den;
 };
 
-static __int128 mul(__int128 a, __int128 b)
+static wide mul(wide a, wide b)
 {
-    __int128 product = 0;
+    wide product = 0;
     CHECK(!__builtin_mul_overflow(a, b, &product));
     return product;
 }
 
-static __int128 floor_div(__int128 num, __int128 den)
+static wide floor_div(wide num, wide den)
 {
-    __int128 q = num / den;
+    wide q = num / den;
     return q * den > num ? q - 1 : q;
 }
 
-static struct ratio ratio_of(__int128 num, __int128 den)
+static struct ratio ratio_of(wide num, wide den)
 {
     CHECK(den > 0);
-    __int128 a = num < 0 ? -num : num;
-    __int128 b = den;
+    wide a = num < 0 ? -num : num;
+    wide b = den;
     while (b != 0) {
-        __int128 rest = a % b;
+        wide rest = a % b;
         a = b;
         b = rest;
     }
@@ -75,13 +77,13 @@ static int ratio_cmp(struct ratio a, struct ratio b)
 {
     int sign = 1;
     for (;;) {
-        __int128 whole_a = floor_div(a.num, a.den);
-        __int128 whole_b = floor_div(b.num, b.den);
+        wide whole_a = floor_div(a.num, a.den);
+        wide whole_b = floor_div(b.num, b.den);
         if (whole_a != whole_b) {
             return whole_a < whole_b ? -sign : sign;
         }
-        __int128 rest_a = a.num - whole_a * a.den;
-        __int128 rest_b = b.num - whole_b * b.den;
+        wide rest_a = a.num - whole_a * a.den;
+        wide rest_b = b.num - whole_b * b.den;
         if (rest_a == 0 || rest_b == 0) {
             return rest_a == rest_b ? 0 : (rest_a == 0 ? -sign : sign);
         }

@@ -4,6 +4,8 @@
 
 #include "base/check.h"
 
+__extension__ typedef __int128 wide;
+
 /* ---- reading ---- */
 
 static struct case_expect *add_expect(struct parsing *p, enum case_expect_kind kind,
@@ -331,7 +333,7 @@ static void check_fair_share(const struct sim_case *c, const struct case_expect 
     int64_t got = fair_share_of(result, e->subject, e->resource);
     int64_t unit = e->resource == RES_GPU ? DEVICE_SHARE : 1;
     /* The expectation is rounded to a millionth: right when got / unit lies within half of one. */
-    __int128 difference = (__int128)got * 1000000 - (__int128)e->amount * unit;
+    wide difference = (wide)got * 1000000 - (wide)e->amount * unit;
     if (2 * difference <= unit && 2 * difference >= -unit) {
         return;
     }

@@ -9,6 +9,8 @@
 
 #include "base/num.h"
 
+__extension__ typedef __int128 wide;
+
 /* ---- problems ---- */
 
 struct str path_of(struct parsing *p, const struct at *at)
@@ -159,16 +161,16 @@ static bool scaled_of(struct str text, int64_t unit, int64_t *out)
     if (!decimal_of(text, &digits, &scale)) {
         return false;
     }
-    const __int128 bound = (__int128)1 << 62;
-    __int128 value = (__int128)digits * unit;
+    const wide bound = (wide)1 << 62;
+    wide value = (wide)digits * unit;
     for (; scale < 0 && value < bound && value > -bound; scale++) {
         value *= 10;
     }
-    __int128 divisor = 1;
+    wide divisor = 1;
     for (; scale > 0 && divisor < bound; scale--) {
         divisor *= 10;
     }
-    __int128 twice = 2 * value + (value < 0 ? -divisor : divisor);
+    wide twice = 2 * value + (value < 0 ? -divisor : divisor);
     value = twice / (2 * divisor);
     if (scale != 0 || value >= bound || value <= -bound) {
         return false;

@@ -251,8 +251,8 @@ enum damage { CUT, FLIP };
 TEST(a_torn_tail_of_the_log_is_dropped_and_told)
 {
     const char *path = crashed_copy();
-    char wal[512];
-    char whole[512];
+    char wal[520];
+    char whole[520];
     snprintf(wal, sizeof wal, "%s-wal", path);
     snprintf(whole, sizeof whole, "%s.whole", path);
     copy_file(wal, whole);
@@ -279,7 +279,7 @@ TEST(a_torn_tail_of_the_log_is_dropped_and_told)
         {"damage in the middle",            FLIP, 32 + frame * 6 + 99, STATUS_CORRUPT, 0,  false},
         {"the header changed",              FLIP, 17,                  STATUS_CORRUPT, 0,  false},
     };
-    char db_whole[512];
+    char db_whole[528];
     snprintf(db_whole, sizeof db_whole, "%s.db-whole", path);
     copy_file(path, db_whole);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
