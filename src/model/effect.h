@@ -15,7 +15,7 @@ struct effect {
     /* START; the pointers are good until the engine's next step */
     const struct workload *workload;
     const struct pod *pod_state;
-    uint32_t pod_index;   /* of the workload's pods */
+    uint32_t pod_index; /* of the workload's pods */
     /* STOP: SIGTERM, grace, SIGKILL to the whole tree. FORGET: its files may go (workload deleted). */
     int64_t grace_ms;
 };

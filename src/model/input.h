@@ -14,13 +14,13 @@ enum input_kind {
     INPUT_SUSPEND,
     INPUT_RESUME,
     INPUT_DELETE,
-    INPUT_REFUSED,      /* a command refused at the edge, kept for the audit */
+    INPUT_REFUSED, /* a command refused at the edge, kept for the audit */
     /* observations */
-    INPUT_NODE_SEEN,    /* a node appeared or changed */
+    INPUT_NODE_SEEN, /* a node appeared or changed */
     INPUT_NODE_LOST,
     INPUT_POD_STARTED,
     INPUT_POD_EXITED,
-    INPUT_POD_FAILED,   /* could not be started */
+    INPUT_POD_FAILED, /* could not be started */
     /* time */
     INPUT_TICK,
     INPUT_KIND_COUNT
@@ -36,24 +36,44 @@ struct submit {
     struct str name, project;
     enum workload_kind kind;
     struct workload_spec spec;
-    struct pod_id { struct uuid id; } *pod_ids; /* minted at the edge, one per pod */
+    struct pod_id {
+        struct uuid id;
+    } *pod_ids; /* minted at the edge, one per pod */
     uint32_t pod_ids_count;
 };
 struct pod_report {
     struct uuid pod;
     uint32_t attempt;
-    struct str node;       /* which reports it */
-    int64_t at_ms;         /* by the node's clock */
-    int64_t exit_code;     /* EXITED */
-    struct str reason;     /* "Completed", "Error", "OOMKilled", "NodeLost", "Stopped", or why a start failed */
+    struct str node;   /* which reports it */
+    int64_t at_ms;     /* by the node's clock */
+    int64_t exit_code; /* EXITED */
+    struct str
+        reason; /* "Completed", "Error", "OOMKilled", "NodeLost", "Stopped", or why a start failed */
 };
-struct refused { struct str what; uint32_t status; struct str text; };
+struct refused {
+    struct str what;
+    uint32_t status;
+    struct str text;
+};
 
 /* What a tick decided, in names that outlive the cycle (recorded, so that restart applies it and
  * replay can decide again and compare). */
-struct bind { struct uuid pod; struct str node; struct held_device *devices; uint32_t devices_count; };
-struct evict { struct uuid pod; bool move; struct why why; };
-struct waiting { struct uuid workload; struct why why; bool next_pool; };
+struct bind {
+    struct uuid pod;
+    struct str node;
+    struct held_device *devices;
+    uint32_t devices_count;
+};
+struct evict {
+    struct uuid pod;
+    bool move;
+    struct why why;
+};
+struct waiting {
+    struct uuid workload;
+    struct why why;
+    bool next_pool;
+};
 struct tick {
     struct bind *binds;
     struct evict *evicts;
@@ -63,8 +83,8 @@ struct tick {
 };
 
 struct input {
-    int64_t seq;          /* given by the journal, 1, 2, 3 … */
-    int64_t now_ms;       /* wall time, made non-decreasing before journalling */
+    int64_t seq;    /* given by the journal, 1, 2, 3 … */
+    int64_t now_ms; /* wall time, made non-decreasing before journalling */
     enum input_kind kind;
     uint32_t version;     /* INPUT_VERSION of the writer */
     struct str author;    /* user of a command, "" for weir */
@@ -73,7 +93,7 @@ struct input {
     struct str node_name; /* NODE_LOST */
     struct plan_apply plan_apply;
     struct submit submit;
-    struct node node;     /* NODE_SEEN */
+    struct node node; /* NODE_SEEN */
     struct pod_report pod;
     struct refused refused;
     struct tick tick;

@@ -18,34 +18,35 @@
 #define EXTENDED_MAX        256u     /* names of extended and MIG resources of a pool */
 
 /* ---- scheduler: values ---- */
-#define NODE_SHARES_MAX   (INT64_C(1) << 32) /* device shares of a node */
-#define AMOUNT_MAX        (INT64_C(1) << 46) /* any other amount of a node or a pod; the sum over the
+#define NODE_SHARES_MAX (INT64_C(1) << 32) /* device shares of a node */
+#define AMOUNT_MAX \
+    (INT64_C(1) << 46) /* any other amount of a node or a pod; the sum over the
                                                 nodes of a pool stays below 2^63 */
-#define QUEUE_AMOUNT_MAX  (INT64_C(1) << 60) /* a quota or limit */
-#define WEIGHT_MILLI_MAX  INT64_C(1000000)   /* an over-quota weight of 1,000 */
-#define POOL_AMOUNT_MAX   (INT64_C(1) << 58) /* a pool counts as having at most this of a resource */
-#define K_PERMILLE_MAX    INT64_C(100000)    /* the k of time-based fair share: 100 */
-#define USAGE_DENOMINATOR_MAX INT64_C(100000) /* past usage is a fraction over at most this */
-#define SATURATION_PERMILLE_MAX INT64_C(1000000)  /* a saturation multiplier of 1,000 */
-#define DURATION_MAX_MS   (INT64_C(1) << 50) /* any duration; 35,000 years */
+#define QUEUE_AMOUNT_MAX        (INT64_C(1) << 60) /* a quota or limit */
+#define WEIGHT_MILLI_MAX        INT64_C(1000000)   /* an over-quota weight of 1,000 */
+#define POOL_AMOUNT_MAX         (INT64_C(1) << 58) /* a pool counts as having at most this of a resource */
+#define K_PERMILLE_MAX          INT64_C(100000)    /* the k of time-based fair share: 100 */
+#define USAGE_DENOMINATOR_MAX   INT64_C(100000)    /* past usage is a fraction over at most this */
+#define SATURATION_PERMILLE_MAX INT64_C(1000000)   /* a saturation multiplier of 1,000 */
+#define DURATION_MAX_MS         (INT64_C(1) << 50) /* any duration; 35,000 years */
 
 /* ---- tenant plan ---- */
-#define POOLS_MAX           256u            /* node pools */
-#define NAME_LEN_MAX        63u             /* of a department, node pool, label value */
-#define PROJECT_LEN_MAX     57u             /* of a project: its namespace is runai-NAME */
-#define GROUP_LEN_MAX       256u            /* of a group of people */
-#define QUOTA_GPUS_MAX      INT64_C(1000000)
-#define QUOTA_CPUS_MAX      INT64_C(100000000)
-#define MIN_RUNTIME_MAX_MS  (INT64_C(365) * 24 * 3600 * 1000)
+#define POOLS_MAX          256u /* node pools */
+#define NAME_LEN_MAX       63u  /* of a department, node pool, label value */
+#define PROJECT_LEN_MAX    57u  /* of a project: its namespace is runai-NAME */
+#define GROUP_LEN_MAX      256u /* of a group of people */
+#define QUOTA_GPUS_MAX     INT64_C(1000000)
+#define QUOTA_CPUS_MAX     INT64_C(100000000)
+#define MIN_RUNTIME_MAX_MS (INT64_C(365) * 24 * 3600 * 1000)
 
 /* ---- nodes ---- */
-#define NODE_NAME_LEN_MAX   253u             /* as in Kubernetes */
+#define NODE_NAME_LEN_MAX 253u /* as in Kubernetes */
 
 /* ---- workloads ---- */
 #define WORKLOAD_NAME_LEN_MAX 63u
-#define WORKLOAD_PODS_MAX     4096u          /* pods of one workload */
-#define WORKLOAD_LIST_MAX     1024u          /* arguments, variables, labels, annotations: each */
-#define WORKLOAD_TEXT_MAX     65536u         /* bytes of one of those */
+#define WORKLOAD_PODS_MAX     4096u  /* pods of one workload */
+#define WORKLOAD_LIST_MAX     1024u  /* arguments, variables, labels, annotations: each */
+#define WORKLOAD_TEXT_MAX     65536u /* bytes of one of those */
 #define BACKOFF_LIMIT_MAX     INT64_C(1000)
 #define GRACE_MAX_MS          (INT64_C(24) * 3600 * 1000)
-#define KEY_LEN_MAX           256u           /* of an idempotency key */
+#define KEY_LEN_MAX           256u /* of an idempotency key */

@@ -12,80 +12,83 @@
 
 /* X(code, stable machine name). Numbers are stored: append only, never reorder.
  * Where the name is one KAI publishes (kai.md 1.10), it is kept. */
-#define REASONS(X)                                                                                \
-    X(NONE, "")                                                                                   \
-    /* it waits: it may not */                                                                    \
-    X(QUEUE_MISSING, "QueueDoesNotExist")            /* - */                                      \
-    X(QUEUE_NOT_LEAF, "QueueHasChildren")            /* queue */                                  \
-    X(GATED, "Gated")                                /* requested, bound: ready and needed pods */\
-    X(NOT_READY, "NotEnoughPods")                    /* group; requested, bound: existing, needed */ \
-    X(OVER_LIMIT, "OverLimit")                       /* queue, resource, requested, held, bound */\
-    X(NON_PREEMPTIBLE_OVER_QUOTA, "NonPreemptibleOverQuota") /* the same */                       \
-    /* it waits: nothing is free for it */                                                        \
-    X(NO_NODES, "NoNodes")                           /* the pool has no usable node */            \
-    X(NO_NODE_FITS, "NoNodeFits")                    /* task, nodes[]; requested of resource, bound: largest free */ \
-    X(TOO_LARGE, "LargerThanAnyNode")                /* task, nodes[]; requested, bound: largest node */ \
-    X(GANG_INCOMPLETE, "GangIncomplete")             /* group, task, nodes[]; requested: needed, held: placed */ \
-    X(TOPOLOGY, "TopologyDoesNotFit")                /* group, requested pods; bound: best domain's */ \
-    X(TOPOLOGY_UNKNOWN, "TopologyDoesNotExist")      /* group */                                  \
-    X(WAITING_FOR_RELEASE, "WaitingForRelease")      /* node; other: whose pods are going, if one */ \
-    X(WAITING_FOR_CLAIM, "WaitingForClaim")          /* what was freed for it is not yet gone: other, node */ \
-    X(KEPT_FOR_OTHER, "KeptForOther")                /* it would fit, but for a claim: other, node */ \
-    X(BEHIND_IN_QUEUE, "BehindInQueue")              /* other: who was served before and took it */ \
-    X(DEPTH_REACHED, "QueueDepthReached")            /* queue; bound: workloads looked at */      \
-    /* it waits: it may not take from others */                                                   \
-    X(PREEMPTION_DELAY, "PreemptionDelayNotElapsed") /* until_ms */                               \
-    X(FAIR_SHARE_REACHED, "FairShareReached")        /* queue, resource, requested, held, bound */\
-    X(NO_VICTIMS, "NoVictims")                       /* nothing in the pool may be stopped for it */ \
-    X(VICTIMS_PROTECTED, "VictimsProtected")         /* by minimum run time; until_ms, other */   \
-    X(VICTIMS_NOT_ENOUGH, "VictimsNotEnough")        /* task, nodes[]: all that may be stopped would not do */ \
-    X(SEARCH_EXHAUSTED, "SearchExhausted")           /* bound: placements tried */                \
-    /* it was stopped */                                                                          \
-    X(EVICTED_RECLAIM, "EvictedForReclaim")          /* other, queue (its side), resource, held, bound */ \
-    X(EVICTED_PREEMPT, "EvictedForPriority")         /* other */                                  \
-    X(EVICTED_CONSOLIDATION, "EvictedForConsolidation") /* other, node: where to */               \
-    X(EVICTED_STALE, "EvictedGangBelowMinimum")      /* group; requested: needed, held: present */\
-    /* it runs or is about to */                                                                  \
-    X(PLACED, "Placed")                              /* node: of its first pod */                 \
-    X(PARTLY_PLACED, "MembersAboveMinimumWait")      /* the minimum runs; the rest wait: task, nodes[] */
+#define REASONS(X)                                                                                 \
+    X(NONE, "")                                                                                    \
+    /* it waits: it may not */                                                                     \
+    X(QUEUE_MISSING, "QueueDoesNotExist") /* - */                                                  \
+    X(QUEUE_NOT_LEAF, "QueueHasChildren") /* queue */                                              \
+    X(GATED, "Gated")                     /* requested, bound: ready and needed pods */            \
+    X(NOT_READY, "NotEnoughPods")         /* group; requested, bound: existing, needed */          \
+    X(OVER_LIMIT, "OverLimit")            /* queue, resource, requested, held, bound */            \
+    X(NON_PREEMPTIBLE_OVER_QUOTA, "NonPreemptibleOverQuota") /* the same */                        \
+    /* it waits: nothing is free for it */                                                         \
+    X(NO_NODES, "NoNodes")        /* the pool has no usable node */                                \
+    X(NO_NODE_FITS, "NoNodeFits") /* task, nodes[]; requested of resource, bound: largest free */  \
+    X(TOO_LARGE, "LargerThanAnyNode") /* task, nodes[]; requested, bound: largest node */          \
+    X(GANG_INCOMPLETE,                                                                             \
+      "GangIncomplete")               /* group, task, nodes[]; requested: needed, held: placed */  \
+    X(TOPOLOGY, "TopologyDoesNotFit") /* group, requested pods; bound: best domain's */            \
+    X(TOPOLOGY_UNKNOWN, "TopologyDoesNotExist") /* group */                                        \
+    X(WAITING_FOR_RELEASE, "WaitingForRelease") /* node; other: whose pods are going, if one */    \
+    X(WAITING_FOR_CLAIM,                                                                           \
+      "WaitingForClaim")                  /* what was freed for it is not yet gone: other, node */ \
+    X(KEPT_FOR_OTHER, "KeptForOther")     /* it would fit, but for a claim: other, node */         \
+    X(BEHIND_IN_QUEUE, "BehindInQueue")   /* other: who was served before and took it */           \
+    X(DEPTH_REACHED, "QueueDepthReached") /* queue; bound: workloads looked at */                  \
+    /* it waits: it may not take from others */                                                    \
+    X(PREEMPTION_DELAY, "PreemptionDelayNotElapsed") /* until_ms */                                \
+    X(FAIR_SHARE_REACHED, "FairShareReached")        /* queue, resource, requested, held, bound */ \
+    X(NO_VICTIMS, "NoVictims")               /* nothing in the pool may be stopped for it */       \
+    X(VICTIMS_PROTECTED, "VictimsProtected") /* by minimum run time; until_ms, other */            \
+    X(VICTIMS_NOT_ENOUGH,                                                                          \
+      "VictimsNotEnough") /* task, nodes[]: all that may be stopped would not do */                \
+    X(SEARCH_EXHAUSTED, "SearchExhausted") /* bound: placements tried */                           \
+    /* it was stopped */                                                                           \
+    X(EVICTED_RECLAIM, "EvictedForReclaim")  /* other, queue (its side), resource, held, bound */  \
+    X(EVICTED_PREEMPT, "EvictedForPriority") /* other */                                           \
+    X(EVICTED_CONSOLIDATION, "EvictedForConsolidation") /* other, node: where to */                \
+    X(EVICTED_STALE, "EvictedGangBelowMinimum") /* group; requested: needed, held: present */      \
+    /* it runs or is about to */                                                                   \
+    X(PLACED, "Placed")                         /* node: of its first pod */                       \
+    X(PARTLY_PLACED, "MembersAboveMinimumWait") /* the minimum runs; the rest wait: task, nodes[] */
 
 enum reason_code {
 #define X(code, name) REASON_##code,
     REASONS(X)
 #undef X
-    REASON_COUNT
+        REASON_COUNT
 };
 
 /* Why a node does not do for a pod: the first cause that holds, in this order. */
-#define NODE_REASONS(X)                                                                           \
-    X(FITS, "Fits")                                                                               \
-    X(NOT_READY, "NodeNotReady")                                                                  \
-    X(CORDONED, "NodeUnschedulable")                                                              \
-    X(SELECTOR, "NodeSelectorMismatch")                                                           \
-    X(TAINT, "TaintNotTolerated")                                                                 \
-    X(MIG_STRATEGY, "MigStrategyMismatch")                                                        \
-    X(NO_DEVICES, "NoDevices")                       /* has none, or none of that kind */         \
-    X(NO_FRACTIONS, "WholeDevicesOnly")                                                           \
-    X(DEVICES_SMALL, "DeviceMemoryTooSmall")         /* an empty device would not do */           \
-    X(DEVICES_SICK, "DevicesUnhealthy")              /* would do with all devices healthy */      \
-    X(TOO_SMALL, "NodeTooSmall")                     /* an empty node would not do */             \
-    X(PODS, "PodSlotsUsed")                                                                       \
-    X(CPU, "CpuUsed")                                                                             \
-    X(MEMORY, "MemoryUsed")                                                                       \
-    X(EXTENDED, "ExtendedResourceUsed")                                                           \
-    X(DEVICES, "DevicesUsed")                                                                     \
-    X(DEVICES_SPLIT, "DevicesFragmented")            /* enough in sum, too little on each device */ \
-    X(KEPT, "KeptForOther")                          /* free, but kept for a claimant */          \
-    X(AFFINITY, "PodAffinityUnmet")                                                               \
-    X(ANTI_AFFINITY, "PodAntiAffinityViolated")                                                   \
-    X(TOPOLOGY, "OutsideTopologyDomain")                                                          \
-    X(QUEUE_LIMIT, "QueueLimitOnNode")               /* its share of this node's devices passes a limit */
+#define NODE_REASONS(X)                                                                  \
+    X(FITS, "Fits")                                                                      \
+    X(NOT_READY, "NodeNotReady")                                                         \
+    X(CORDONED, "NodeUnschedulable")                                                     \
+    X(SELECTOR, "NodeSelectorMismatch")                                                  \
+    X(TAINT, "TaintNotTolerated")                                                        \
+    X(MIG_STRATEGY, "MigStrategyMismatch")                                               \
+    X(NO_DEVICES, "NoDevices") /* has none, or none of that kind */                      \
+    X(NO_FRACTIONS, "WholeDevicesOnly")                                                  \
+    X(DEVICES_SMALL, "DeviceMemoryTooSmall") /* an empty device would not do */          \
+    X(DEVICES_SICK, "DevicesUnhealthy")      /* would do with all devices healthy */     \
+    X(TOO_SMALL, "NodeTooSmall")             /* an empty node would not do */            \
+    X(PODS, "PodSlotsUsed")                                                              \
+    X(CPU, "CpuUsed")                                                                    \
+    X(MEMORY, "MemoryUsed")                                                              \
+    X(EXTENDED, "ExtendedResourceUsed")                                                  \
+    X(DEVICES, "DevicesUsed")                                                            \
+    X(DEVICES_SPLIT, "DevicesFragmented") /* enough in sum, too little on each device */ \
+    X(KEPT, "KeptForOther")               /* free, but kept for a claimant */            \
+    X(AFFINITY, "PodAffinityUnmet")                                                      \
+    X(ANTI_AFFINITY, "PodAntiAffinityViolated")                                          \
+    X(TOPOLOGY, "OutsideTopologyDomain")                                                 \
+    X(QUEUE_LIMIT, "QueueLimitOnNode") /* its share of this node's devices passes a limit */
 
 enum node_reason {
 #define X(code, name) NODE_REASON_##code,
     NODE_REASONS(X)
 #undef X
-    NODE_REASON_COUNT
+        NODE_REASON_COUNT
 };
 
 /* Numbers not named beside the code are zero, references IX_NONE. Units: those of `resource`
@@ -95,12 +98,12 @@ struct reason {
     enum resource resource;
     struct queue_ref queue;
     struct group_ref group;
-    struct task_ref task;       /* the pod it failed at */
-    struct workload_ref other;  /* claimant, evictor, or who was served before */
+    struct task_ref task;      /* the pod it failed at */
+    struct workload_ref other; /* claimant, evictor, or who was served before */
     struct node_ref node;
     int64_t requested, held, bound;
-    int64_t until_ms;           /* when it may change by itself; TIME_NEVER: unknown */
-    bool has_nodes;             /* nodes[] is filled: the counts add up to the nodes of the pool */
+    int64_t until_ms; /* when it may change by itself; TIME_NEVER: unknown */
+    bool has_nodes;   /* nodes[] is filled: the counts add up to the nodes of the pool */
     uint32_t nodes[NODE_REASON_COUNT];
 };
 

@@ -48,16 +48,23 @@ struct record {
 #define F_BOOL(tag, type, member) {tag, FIELD_BOOL, #member, offsetof(type, member), 0, 0}
 #define F_STR(tag, type, member)  {tag, FIELD_STR, #member, offsetof(type, member), 0, 0}
 #define F_UUID(tag, type, member) {tag, FIELD_UUID, #member, offsetof(type, member), 0, 0}
-#define F_RECORD(tag, type, member, sub) {tag, FIELD_RECORD, #member, offsetof(type, member), 0, &(sub)}
+#define F_RECORD(tag, type, member, sub) \
+    {tag, FIELD_RECORD, #member, offsetof(type, member), 0, &(sub)}
 /* A list is `T *member; uint32_t member_count;`. */
 #define F_LIST(tag, type, member, sub) \
     {tag, FIELD_LIST, #member, offsetof(type, member), offsetof(type, member##_count), &(sub)}
 #define RECORD(name, type, fields) {name, sizeof(type), fields, COUNT_OF(fields)}
 
 /* Lists of bare values are lists of one of these. */
-struct str_item { struct str value; };
-struct i64_item { int64_t value; };
-struct u32_item { uint32_t value; };
+struct str_item {
+    struct str value;
+};
+struct i64_item {
+    int64_t value;
+};
+struct u32_item {
+    uint32_t value;
+};
 extern const struct record record_str_item, record_i64_item, record_u32_item;
 
 /* record_encode appends the bytes of *value to out (out->full on overflow). O(size), deterministic. */

@@ -44,16 +44,16 @@ struct snap_config {
     enum placement gpu_placement, cpu_placement; /* work with and without devices */
     enum device_order device_order;
     enum mig_charge mig_charge;
-    int64_t k_permille;                  /* weight of past usage, thousandths; [0, K_PERMILLE_MAX] */
-    int64_t usage_denominator;           /* of snap_queue.usage; 0: no usage is known */
-    int64_t saturation_permille;         /* a claimant's saturation is multiplied by this; >= 1000 */
+    int64_t k_permille;          /* weight of past usage, thousandths; [0, K_PERMILLE_MAX] */
+    int64_t usage_denominator;   /* of snap_queue.usage; 0: no usage is known */
+    int64_t saturation_permille; /* a claimant's saturation is multiplied by this; >= 1000 */
     int64_t reclaim_min_runtime_ms, preempt_min_runtime_ms; /* where no queue says one; >= 0 */
     enum min_runtime_from reclaim_min_runtime_from;
-    bool allow_consolidating_reclaim;    /* victims may be moved instead of stopped */
-    bool full_hierarchy;                 /* false: top queues are ignored, their children share alike */
-    int64_t consolidation_victims_max;   /* workloads moved for one claimant; 0: no consolidation */
-    int64_t search_tries_max;            /* placements tried for one claimant; bounds the search */
-    int64_t action_tries_max;            /* the same for all claimants of one action */
+    bool allow_consolidating_reclaim; /* victims may be moved instead of stopped */
+    bool full_hierarchy; /* false: top queues are ignored, their children share alike */
+    int64_t consolidation_victims_max; /* workloads moved for one claimant; 0: no consolidation */
+    int64_t search_tries_max;          /* placements tried for one claimant; bounds the search */
+    int64_t action_tries_max;          /* the same for all claimants of one action */
     int64_t queue_depth_max[ACTION_COUNT]; /* workloads of a queue looked at; -1: all */
 };
 
@@ -61,13 +61,13 @@ struct snap_config {
 
 /* A resource besides devices, CPU, memory and pods. Sorted by name. */
 struct snap_extended {
-    struct str name;        /* "nvidia.com/mig-1g.5gb", "example.com/fpga" */
-    int64_t mig_slices;     /* compute slices of a MIG profile, [1, 7]; 0: not MIG */
+    struct str name;    /* "nvidia.com/mig-1g.5gb", "example.com/fpga" */
+    int64_t mig_slices; /* compute slices of a MIG profile, [1, 7]; 0: not MIG */
 };
 /* An amount of an extended resource; a run of these belongs to a node or a shape. */
 struct snap_extended_amount {
-    uint32_t extended;      /* index in extended[] */
-    int64_t amount;         /* units (MIG: instances) */
+    uint32_t extended; /* index in extended[] */
+    int64_t amount;    /* units (MIG: instances) */
 };
 
 enum mig_strategy { MIG_NONE, MIG_SINGLE, MIG_MIXED };
@@ -80,24 +80,24 @@ struct snap_node {
     uint32_t extended_first, extended_count; /* run in extended_amounts[]: allocatable */
     int64_t cpu_milli, memory_bytes, pods;   /* allocatable, less what is not ours */
     enum mig_strategy mig;
-    bool ready;              /* false: lost or unhealthy: nothing is placed, not part of the totals */
-    bool schedulable;        /* false: cordoned or draining: the same */
-    bool no_fractions;       /* whole devices only */
+    bool ready;        /* false: lost or unhealthy: nothing is placed, not part of the totals */
+    bool schedulable;  /* false: cordoned or draining: the same */
+    bool no_fractions; /* whole devices only */
 };
 
 /* Grouped by node, in the order of `ordinal`. */
 struct snap_device {
     struct node_ref node;
     uint32_t tag;
-    uint32_t ordinal;        /* stable number on its node (order of UUIDs); tie-break */
-    int64_t memory_bytes;    /* 0: unknown, requests by memory do not fit */
-    bool healthy;            /* false: nothing is placed on it, not part of the totals */
+    uint32_t ordinal;     /* stable number on its node (order of UUIDs); tie-break */
+    int64_t memory_bytes; /* 0: unknown, requests by memory do not fit */
+    bool healthy;         /* false: nothing is placed on it, not part of the totals */
 };
 
 /* A label key that topologies or affinity look at; values are small numbers per key. Not sorted. */
 struct snap_label_key {
     struct str name;
-    uint32_t *values;        /* values[node_count]: interned value, IX_NONE where it is absent */
+    uint32_t *values; /* values[node_count]: interned value, IX_NONE where it is absent */
 };
 /* Levels are indices in label_keys[], widest first. Sorted by name. */
 struct snap_topology {
@@ -107,7 +107,7 @@ struct snap_topology {
 };
 /* A set of nodes: one bit a node. Equal sets are merged by snapshot_canonicalise. */
 struct snap_node_set {
-    uint64_t *words;         /* words[(node_count + 63) / 64] */
+    uint64_t *words; /* words[(node_count + 63) / 64] */
 };
 
 /* ---- queues ---- */
@@ -118,14 +118,14 @@ struct snap_node_set {
 struct snap_queue {
     struct str name;
     uint32_t tag;
-    struct queue_ref parent;             /* IX_NONE: a top queue */
-    uint32_t child_first, child_count;   /* filled in by snapshot_canonicalise */
-    struct amounts quota;                /* AMOUNT_UNLIMITED: all the parent has */
-    struct amounts limit;                /* AMOUNT_UNLIMITED: none */
-    struct amounts weight_milli;         /* over-quota weight, thousandths, >= 0 (per resource) */
-    struct amounts usage;                /* past usage: usage.v[r] / config.usage_denominator */
-    int64_t priority;                    /* higher is served first among siblings */
-    int64_t created_ms, created_seq;     /* sequence number for equal times */
+    struct queue_ref parent;           /* IX_NONE: a top queue */
+    uint32_t child_first, child_count; /* filled in by snapshot_canonicalise */
+    struct amounts quota;              /* AMOUNT_UNLIMITED: all the parent has */
+    struct amounts limit;              /* AMOUNT_UNLIMITED: none */
+    struct amounts weight_milli;       /* over-quota weight, thousandths, >= 0 (per resource) */
+    struct amounts usage;              /* past usage: usage.v[r] / config.usage_denominator */
+    int64_t priority;                  /* higher is served first among siblings */
+    int64_t created_ms, created_seq;   /* sequence number for equal times */
     int64_t reclaim_min_runtime_ms, preempt_min_runtime_ms; /* DURATION_UNSET: inherited */
 };
 
@@ -137,32 +137,32 @@ struct snap_queue {
 struct snap_group {
     struct str name;
     struct workload_ref workload;
-    struct group_ref parent;             /* IX_NONE: the root */
-    uint32_t child_first, child_count;   /* filled in by snapshot_canonicalise */
-    uint32_t task_first, task_count;     /* run in tasks[]; filled in by snapshot_canonicalise */
-    bool is_pod_set;                     /* a leaf that holds pods (maybe none yet) */
-    uint32_t min;                        /* members needed: pods, or child groups
+    struct group_ref parent;           /* IX_NONE: the root */
+    uint32_t child_first, child_count; /* filled in by snapshot_canonicalise */
+    uint32_t task_first, task_count;   /* run in tasks[]; filled in by snapshot_canonicalise */
+    bool is_pod_set;                   /* a leaf that holds pods (maybe none yet) */
+    uint32_t min;                      /* members needed: pods, or child groups
                                             (GROUP_MIN_ALL: every child group) */
-    struct topology_ref topology;        /* IX_NONE: none */
+    struct topology_ref topology;      /* IX_NONE: none */
     uint32_t required_level, preferred_level; /* index in its levels; IX_NONE: none */
-    bool topology_unknown;               /* it names a topology or level that does not exist */
+    bool topology_unknown;                    /* it names a topology or level that does not exist */
 };
 
 /* Sorted by (created_ms, name): the index is "which workload is older". */
 struct snap_workload {
-    struct str name;                     /* unique in the pool: the UUID */
+    struct str name; /* unique in the pool: the UUID */
     uint32_t tag;
-    struct queue_ref queue;              /* IX_NONE: its queue does not exist */
-    int64_t priority;                    /* higher goes first within its queue */
+    struct queue_ref queue; /* IX_NONE: its queue does not exist */
+    int64_t priority;       /* higher goes first within its queue */
     bool preemptible;
     int64_t created_ms;
-    int64_t last_start_ms;               /* TIME_NEVER */
-    int64_t last_evicted_ms;             /* TIME_NEVER */
-    int64_t preemption_delay_ms;         /* how long it waits before it may take from others; 0 */
-    int64_t stale_since_ms;              /* its gang is below the minimum since; TIME_NEVER */
-    int64_t stale_grace_ms;              /* negative: never evicted for that */
-    uint32_t group_first, group_count;   /* filled in by snapshot_canonicalise; the root is first */
-    uint32_t task_first, task_count;     /* filled in by snapshot_canonicalise */
+    int64_t last_start_ms;             /* TIME_NEVER */
+    int64_t last_evicted_ms;           /* TIME_NEVER */
+    int64_t preemption_delay_ms;       /* how long it waits before it may take from others; 0 */
+    int64_t stale_since_ms;            /* its gang is below the minimum since; TIME_NEVER */
+    int64_t stale_grace_ms;            /* negative: never evicted for that */
+    uint32_t group_first, group_count; /* filled in by snapshot_canonicalise; the root is first */
+    uint32_t task_first, task_count;   /* filled in by snapshot_canonicalise */
 };
 
 /* ---- pods ---- */
@@ -170,9 +170,9 @@ struct snap_workload {
 /* How a pod asks for devices. */
 enum gpu_kind {
     GPU_NONE,
-    GPU_WHOLE,    /* device_count whole devices */
-    GPU_SHARE,    /* share of each of device_count devices, (0, DEVICE_SHARE) */
-    GPU_MEMORY,   /* memory_bytes of each of device_count devices */
+    GPU_WHOLE,  /* device_count whole devices */
+    GPU_SHARE,  /* share of each of device_count devices, (0, DEVICE_SHARE) */
+    GPU_MEMORY, /* memory_bytes of each of device_count devices */
 };
 
 /* What a pod asks for and where it may go: everything that fit depends on. Pods that ask alike
@@ -181,30 +181,30 @@ enum gpu_kind {
 struct snap_shape {
     enum gpu_kind gpu;
     uint32_t device_count;
-    int64_t share;                           /* GPU_SHARE: of each device */
-    int64_t device_memory_bytes;             /* GPU_MEMORY: of each device */
+    int64_t share;               /* GPU_SHARE: of each device */
+    int64_t device_memory_bytes; /* GPU_MEMORY: of each device */
     int64_t cpu_milli, memory_bytes;
     uint32_t extended_first, extended_count; /* run in extended_amounts[]; MIG instances too */
     uint32_t selected_set;                   /* node_sets[]: selectors and affinity; IX_NONE: all */
-    uint32_t tolerated_set;                  /* node_sets[]: whose taints it tolerates; IX_NONE: all */
-    uint32_t carries_first, carries_count;   /* run in term_refs[]: terms these pods have */
-    uint32_t matches_first, matches_count;   /* run in term_refs[]: terms whose selector picks them */
+    uint32_t tolerated_set; /* node_sets[]: whose taints it tolerates; IX_NONE: all */
+    uint32_t carries_first, carries_count; /* run in term_refs[]: terms these pods have */
+    uint32_t matches_first, matches_count; /* run in term_refs[]: terms whose selector picks them */
 };
 
 /* A required inter-pod term: pods that carry it go only to nodes that share the value of label_key
  * with a pod it matches (affinity), or with none (anti-affinity; then also the other way round). */
 struct snap_term {
-    uint32_t label_key;                      /* index in label_keys[] */
+    uint32_t label_key; /* index in label_keys[] */
     bool anti;
 };
 
 enum task_state {
     TASK_PENDING,
-    TASK_GATED,      /* not to be scheduled yet */
-    TASK_BINDING,    /* given its place by an earlier cycle, not confirmed yet */
+    TASK_GATED,   /* not to be scheduled yet */
+    TASK_BINDING, /* given its place by an earlier cycle, not confirmed yet */
     TASK_RUNNING,
-    TASK_RELEASING,  /* told to stop, still holds its place */
-    TASK_STUCK,      /* the same for too long: nobody can count on its place */
+    TASK_RELEASING, /* told to stop, still holds its place */
+    TASK_STUCK,     /* the same for too long: nobody can count on its place */
     TASK_SUCCEEDED,
     TASK_FAILED,
 };
@@ -212,34 +212,34 @@ enum task_state {
 /* Part of a device that a pod holds or is given. */
 struct snap_hold {
     struct device_ref device;
-    int64_t share;   /* what it costs, (0, DEVICE_SHARE] */
-    int64_t bytes;   /* GPU_MEMORY: what it takes of the device's memory; else 0 */
+    int64_t share; /* what it costs, (0, DEVICE_SHARE] */
+    int64_t bytes; /* GPU_MEMORY: what it takes of the device's memory; else 0 */
 };
 
 /* Grouped by workload, within it by pod set, within that in the order in which pods are placed:
  * (order_rank, created_ms, name). */
 struct snap_task {
-    struct str name;                         /* unique in its workload: the UUID */
+    struct str name; /* unique in its workload: the UUID */
     uint32_t tag;
     struct workload_ref workload;
-    struct group_ref group;                  /* its pod set */
+    struct group_ref group; /* its pod set */
     struct shape_ref shape;
     enum task_state state;
-    int64_t order_rank;                      /* place in the gang: lower first */
+    int64_t order_rank; /* place in the gang: lower first */
     int64_t created_ms;
-    struct node_ref node;                    /* where it holds its place; IX_NONE: nowhere */
-    uint32_t hold_first, hold_count;         /* run in holds[]: the devices it holds */
-    uint32_t nominated_node;                 /* preferred node; IX_NONE: none */
+    struct node_ref node;            /* where it holds its place; IX_NONE: nowhere */
+    uint32_t hold_first, hold_count; /* run in holds[]: the devices it holds */
+    uint32_t nominated_node;         /* preferred node; IX_NONE: none */
 };
 
 /* What was freed for a claimant and is kept for it (R7): a place for one pod of it. Sorted by
  * (workload, task, since_ms). */
 struct snap_claim {
     struct workload_ref workload;
-    struct task_ref task;                    /* whom it was for; if IX_NONE or no longer pending, any
+    struct task_ref task; /* whom it was for; if IX_NONE or no longer pending, any
                                                 pending pod of the workload with an equal need */
     struct node_ref node;
-    uint32_t hold_first, hold_count;         /* run in holds[]: the devices kept */
+    uint32_t hold_first, hold_count; /* run in holds[]: the devices kept */
     int64_t since_ms;
 };
 

@@ -4,8 +4,9 @@
 #include "base/num.h"
 #include "model/snapshot.h"
 
-#define BAD(table, row, field, ...) \
-    (err_set(err, STATUS_INVALID, __VA_ARGS__), err_field(err, "%s[%u].%s", (table), (row), (field)))
+#define BAD(table, row, field, ...)             \
+    (err_set(err, STATUS_INVALID, __VA_ARGS__), \
+     err_field(err, "%s[%u].%s", (table), (row), (field)))
 
 static bool in_run(uint32_t first, uint32_t count, uint32_t total)
 {
@@ -181,7 +182,8 @@ static enum status check_shapes(const struct snapshot *s, struct err *err)
         if (p->gpu == GPU_SHARE && (p->share <= 0 || p->share >= DEVICE_SHARE)) {
             return BAD("shapes", i, "share", "outside (0, 7000)");
         }
-        if (p->gpu == GPU_MEMORY && (p->device_memory_bytes <= 0 || p->device_memory_bytes > AMOUNT_MAX)) {
+        if (p->gpu == GPU_MEMORY &&
+            (p->device_memory_bytes <= 0 || p->device_memory_bytes > AMOUNT_MAX)) {
             return BAD("shapes", i, "device_memory_bytes", "outside (0, 2^46]");
         }
         if (!ref_ok(p->selected_set, s->node_sets.count) ||
@@ -242,7 +244,7 @@ static enum status check_config(const struct snapshot *s, struct err *err)
 enum status snapshot_check(const struct snapshot *s, struct err *err)
 {
     enum status (*const checks[])(const struct snapshot *, struct err *) = {
-        check_config, check_nodes, check_queues, check_workloads,
+        check_config, check_nodes,  check_queues, check_workloads,
         check_tasks,  check_shapes, check_claims,
     };
     for (size_t i = 0; i < COUNT_OF(checks); i++) {

@@ -9,44 +9,54 @@
 /* ---- nodes, as the cluster adapter observed them ---- */
 
 struct device {
-    struct str uuid;   /* "GPU-…", unique in the cluster */
-    struct str model;  /* "NVIDIA H100 80GB HBM3", "simulated" */
+    struct str uuid;  /* "GPU-…", unique in the cluster */
+    struct str model; /* "NVIDIA H100 80GB HBM3", "simulated" */
     int64_t memory_bytes;
     int64_t index;     /* on its node, for display only */
     int64_t numa_node; /* -1 unknown */
     bool healthy;
 };
-struct label { struct str key, value; };
+struct label {
+    struct str key, value;
+};
 struct node {
-    struct str name;   /* unique */
+    struct str name; /* unique */
     struct label *labels;
     struct device *devices;
     uint32_t labels_count, devices_count;
     int64_t cpu_milli, memory_bytes, pods_max; /* allocatable */
-    bool ready;        /* false: lost, or said not to be ready */
+    bool ready;                                /* false: lost, or said not to be ready */
     int64_t ready_since_ms, seen_ms;
-    struct str_item *notes; /* what is not enforced on this node ("no cgroups: CPU limits are not enforced") */
+    struct str_item
+        *notes; /* what is not enforced on this node ("no cgroups: CPU limits are not enforced") */
     uint32_t notes_count;
 };
 
 /* ---- workloads ---- */
 
-enum workload_kind { WORKLOAD_TRAINING, WORKLOAD_WORKSPACE, WORKLOAD_INFERENCE, WORKLOAD_DISTRIBUTED };
+enum workload_kind {
+    WORKLOAD_TRAINING,
+    WORKLOAD_WORKSPACE,
+    WORKLOAD_INFERENCE,
+    WORKLOAD_DISTRIBUTED
+};
 
 /* What one pod asks for and runs. */
 struct pod_spec {
-    struct str image;           /* "host" or "": the command runs on the host */
-    struct str_item *args;      /* command and arguments */
-    struct env_var { struct str name, value; } *env;
+    struct str image;      /* "host" or "": the command runs on the host */
+    struct str_item *args; /* command and arguments */
+    struct env_var {
+        struct str name, value;
+    } *env;
     uint32_t args_count, env_count;
-    bool args_are_command;      /* --command: replaces the image's entry point */
-    struct str working_dir;     /* "": the owner's home, or / */
+    bool args_are_command;          /* --command: replaces the image's entry point */
+    struct str working_dir;         /* "": the owner's home, or / */
     int64_t run_as_uid, run_as_gid; /* -1: the user weir runs as */
-    int64_t gpu_devices;        /* whole devices a pod, or number of devices of a fraction */
-    int64_t gpu_portion_share;  /* share of each device when a fraction, else 0 */
-    int64_t gpu_memory_bytes;   /* memory of each device instead of a share, else 0 */
+    int64_t gpu_devices;            /* whole devices a pod, or number of devices of a fraction */
+    int64_t gpu_portion_share;      /* share of each device when a fraction, else 0 */
+    int64_t gpu_memory_bytes;       /* memory of each device instead of a share, else 0 */
     int64_t cpu_milli, cpu_limit_milli, memory_bytes, memory_limit_bytes; /* limits: -1 none */
-    int64_t grace_ms;           /* between SIGTERM and SIGKILL; default 30 s */
+    int64_t grace_ms; /* between SIGTERM and SIGKILL; default 30 s */
 };
 
 /* As for Kubernetes Jobs, a pod that failed is started again up to backoff_limit times under NEVER
@@ -55,64 +65,80 @@ enum restart_policy { RESTART_NEVER, RESTART_ON_FAILURE, RESTART_ALWAYS };
 
 struct workload_spec {
     struct pod_spec pod;
-    int64_t pods;               /* pods wanted, >= 1 */
-    int64_t pods_min;           /* gang: all of these or none; <= pods */
-    int64_t priority;           /* number of priority.h; 0 in a submit: the project's default, or the kind's */
+    int64_t pods;     /* pods wanted, >= 1 */
+    int64_t pods_min; /* gang: all of these or none; <= pods */
+    int64_t
+        priority; /* number of priority.h; 0 in a submit: the project's default, or the kind's */
     enum preemptibility preemptibility; /* resolved when stored */
-    struct str_item *pools;     /* in order of preference; resolved when stored */
+    struct str_item *pools;             /* in order of preference; resolved when stored */
     uint32_t pools_count;
     struct label *labels, *annotations;
     uint32_t labels_count, annotations_count;
     enum restart_policy restart;
-    int64_t backoff_limit;      /* retries before Failed */
-    int64_t auto_delete_ms;     /* after the end; -1: 30 days */
+    int64_t backoff_limit;  /* retries before Failed */
+    int64_t auto_delete_ms; /* after the end; -1: 30 days */
 };
 
 enum pod_phase {
     POD_PENDING,
-    POD_BINDING,   /* start asked of the node, not confirmed */
+    POD_BINDING, /* start asked of the node, not confirmed */
     POD_RUNNING,
     POD_RELEASING, /* stop asked, still holds its devices */
     POD_SUCCEEDED,
     POD_FAILED,
 };
-struct held_device { struct str uuid; int64_t share; };
+struct held_device {
+    struct str uuid;
+    int64_t share;
+};
 struct pod {
     struct uuid id;
     enum pod_phase phase;
-    uint32_t attempt;      /* counts starts: (id, attempt) names one start, for ever */
+    uint32_t attempt; /* counts starts: (id, attempt) names one start, for ever */
     uint32_t failures;
-    struct str node;       /* "" unless binding, running, releasing or ended */
+    struct str node; /* "" unless binding, running, releasing or ended */
     struct held_device *devices;
     uint32_t devices_count;
     int64_t start_ms, end_ms; /* of this attempt; -1 not yet */
     int64_t exit_code;        /* of the last attempt that ended; 128 + signal; -1 none */
     struct str end_reason;    /* "Completed", "Error", "Preempted", "NodeLost", … of that attempt */
-    bool move;                /* POD_RELEASING: goes back to pending when gone (else it ends or is deleted) */
-    int64_t retry_at_ms;      /* POD_PENDING after a failure: not started before this; 0: at once */
+    bool move; /* POD_RELEASING: goes back to pending when gone (else it ends or is deleted) */
+    int64_t retry_at_ms; /* POD_PENDING after a failure: not started before this; 0: at once */
 };
 
 /* Why a workload waits or was stopped, in names and numbers that outlive the cycle that found it.
  * code and the node codes are those of reason.h; words are made at the edges (one table in reason.c). */
-struct why_nodes { uint32_t code; uint32_t count; };
+struct why_nodes {
+    uint32_t code;
+    uint32_t count;
+};
 struct why {
-    uint32_t code;         /* enum reason_code; 0: none */
+    uint32_t code; /* enum reason_code; 0: none */
     struct str pool;
-    struct str queue;      /* project or department whose limit or quota it was */
+    struct str queue; /* project or department whose limit or quota it was */
     bool queue_is_department;
-    uint32_t resource;     /* RES_GPU … */
+    uint32_t resource; /* RES_GPU … */
     int64_t requested, held, bound;
-    struct uuid other;     /* claimant, evictor */
+    struct uuid other; /* claimant, evictor */
     struct str other_name;
     struct why_nodes *nodes; /* per-node causes; counts add up to the nodes of the pool */
     uint32_t nodes_count;
-    int64_t until_ms;      /* when it may change by itself; -1 unknown */
+    int64_t until_ms; /* when it may change by itself; -1 unknown */
     int64_t since_ms;
 };
 
 enum event_kind {
-    EVENT_SUBMITTED, EVENT_SCHEDULED, EVENT_STARTED, EVENT_WAITING, EVENT_EVICTED, EVENT_EXITED,
-    EVENT_SUSPENDED, EVENT_RESUMED, EVENT_DELETED, EVENT_START_FAILED, EVENT_NODE_LOST,
+    EVENT_SUBMITTED,
+    EVENT_SCHEDULED,
+    EVENT_STARTED,
+    EVENT_WAITING,
+    EVENT_EVICTED,
+    EVENT_EXITED,
+    EVENT_SUSPENDED,
+    EVENT_RESUMED,
+    EVENT_DELETED,
+    EVENT_START_FAILED,
+    EVENT_NODE_LOST,
 };
 struct event {
     int64_t at_ms;
@@ -128,7 +154,7 @@ enum workload_desired { WANT_RUN, WANT_STOPPED, WANT_DELETED };
 
 struct workload {
     struct uuid id;
-    struct str name;         /* unique among the live ones of its project */
+    struct str name; /* unique among the live ones of its project */
     struct str project;
     enum workload_kind kind;
     struct str author;
@@ -138,11 +164,11 @@ struct workload {
     int64_t last_start_ms, last_evict_ms, stale_since_ms, pending_since_ms; /* -1 none */
     int64_t running_since_ms;   /* its minimum of pods holds places since; -1: it does not */
     int64_t run_ms, pending_ms; /* sums over closed intervals */
-    uint32_t pool_ix;        /* which of spec.pools it is tried in now */
+    uint32_t pool_ix;           /* which of spec.pools it is tried in now */
     struct pod *pods;
-    struct event *events;    /* oldest first, the last EVENTS_MAX */
+    struct event *events; /* oldest first, the last EVENTS_MAX */
     uint32_t pods_count, events_count;
-    struct why why;          /* why it waits now; code 0 when it does not */
+    struct why why; /* why it waits now; code 0 when it does not */
     /* Pools tried in vain since state.change_seq was tried_seq and the time tried_ms: each is tried
      * once, then it stays where it is until something changes or a minute has passed. */
     int64_t tried_seq, tried_ms;
@@ -164,10 +190,10 @@ struct answer {
     struct str author, key; /* keys are per author */
     uint32_t status;
     struct str text, field, hint;
-    struct uuid id;          /* what was made, zero if nothing */
+    struct uuid id; /* what was made, zero if nothing */
     int64_t revision;
     int64_t at_ms;
-    int64_t digest;          /* of the command, so that a key used again for another one is noticed */
+    int64_t digest; /* of the command, so that a key used again for another one is noticed */
 };
 
 struct state {
@@ -180,15 +206,17 @@ struct state {
     struct node *nodes;         /* sorted by name */
     struct workload *workloads; /* in order of creation */
     struct claim *claims;
-    struct answer *answers;     /* the last ANSWERS_MAX, oldest first */
+    struct answer *answers; /* the last ANSWERS_MAX, oldest first */
     uint32_t nodes_count, workloads_count, claims_count, answers_count;
 };
 
 enum { EVENTS_MAX = 64, ANSWERS_MAX = 4096 };
 
-extern const struct record record_label, record_node, record_pod_spec, record_workload_spec, record_pod, record_why,
-    record_event, record_workload, record_claim, record_answer, record_state, record_held_device;
+extern const struct record record_label, record_node, record_pod_spec, record_workload_spec,
+    record_pod, record_why, record_event, record_workload, record_claim, record_answer,
+    record_state, record_held_device;
 
 /* Derived words of the product: phase of a workload as Run:ai names it ("Pending", "Running", …). */
 struct str workload_phase(const struct workload *w);
-bool workload_is_terminal(const struct workload *w); /* completed, failed or deleted, nothing held */
+bool workload_is_terminal(
+    const struct workload *w); /* completed, failed or deleted, nothing held */

@@ -11,9 +11,9 @@
 
 #include <stdint.h>
 
-#define DEVICE_SHARE      INT64_C(7000) /* one whole device */
-#define MIG_SLICE_SHARE   INT64_C(1000) /* one compute slice of a card with seven */
-#define AMOUNT_UNLIMITED  INT64_C(-1)   /* a quota or a limit without end */
-#define WEIGHT_ONE        INT64_C(1000) /* an over-quota weight of 1 */
-#define TIME_NEVER        INT64_C(-1)   /* a point in time that has not been */
-#define DURATION_UNSET    INT64_MIN     /* a duration to be taken from the parent or the default */
+#define DEVICE_SHARE     INT64_C(7000) /* one whole device */
+#define MIG_SLICE_SHARE  INT64_C(1000) /* one compute slice of a card with seven */
+#define AMOUNT_UNLIMITED INT64_C(-1)   /* a quota or a limit without end */
+#define WEIGHT_ONE       INT64_C(1000) /* an over-quota weight of 1 */
+#define TIME_NEVER       INT64_C(-1)   /* a point in time that has not been */
+#define DURATION_UNSET   INT64_MIN     /* a duration to be taken from the parent or the default */

@@ -85,7 +85,8 @@ static void explain_no_place(struct sched *s, uint32_t workload, const struct ta
     struct reason r;
     explain_failure(s, tasks, failure, &r);
     explain_offer(s, workload, &r);
-    const struct shape_state *p = shape_state_of(s, failure->task == IX_NONE ? tasks->items[0] : failure->task);
+    const struct shape_state *p = shape_state_of(s, failure->task == IX_NONE ? tasks->items[0]
+                                                                             : failure->task);
     if (r.code != REASON_NO_NODE_FITS) {
         return;
     }

@@ -19,9 +19,11 @@ static int64_t free_share(const struct sched *s)
     }
     bool units = s->snap->config.mig_charge == MIG_CHARGE_UNITS;
     for (uint32_t e = 0; e < s->snap->extended.count; e++) {
-        int64_t each = s->snap->extended.items[e].mig_slices * (units ? DEVICE_SHARE : MIG_SLICE_SHARE);
+        int64_t each = s->snap->extended.items[e].mig_slices *
+                       (units ? DEVICE_SHARE : MIG_SLICE_SHARE);
         for (uint32_t n = 0; each > 0 && n < s->node_count; n++) {
-            free += s->nodes[n].usable ? each * s->later[(size_t)n * s->dims + DIM_EXTENDED + e] : 0;
+            free += s->nodes[n].usable ? each * s->later[(size_t)n * s->dims + DIM_EXTENDED + e]
+                                       : 0;
         }
     }
     return free;

@@ -8,12 +8,12 @@
 
 /* One queue of a set of siblings and one resource, for fairshare_divide. */
 struct fairshare_row {
-    int64_t quota, limit;      /* AMOUNT_UNLIMITED allowed */
+    int64_t quota, limit; /* AMOUNT_UNLIMITED allowed */
     int64_t request;
     int64_t weight_milli;
-    int64_t usage;             /* over usage_denominator */
+    int64_t usage; /* over usage_denominator */
     int64_t priority;
-    int64_t share;             /* out */
+    int64_t share; /* out */
 };
 /* fairshare_divide splits total of one resource among siblings rows[count], which are in order of
  * age. What is above the guarantees is given in whole units (a device, a millicore, a byte), the

@@ -354,7 +354,8 @@ static enum node_reason devices_reason(const struct sched *s, const struct snap_
 
 enum node_reason fit_reason(struct sched *s, uint32_t task, uint32_t node)
 {
-    static const enum node_reason of_dim[] = {NODE_REASON_CPU, NODE_REASON_MEMORY, NODE_REASON_PODS};
+    static const enum node_reason of_dim[] = {NODE_REASON_CPU, NODE_REASON_MEMORY,
+                                              NODE_REASON_PODS};
     uint32_t shape = task_of(s, task)->shape.ix;
     enum node_reason lasting = lasting_reason(s, shape, node);
     if (lasting != NODE_REASON_FITS) {

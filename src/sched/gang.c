@@ -176,7 +176,7 @@ static void take_pods(const struct sched *s, uint32_t group, enum work_state fro
 struct next_frame {
     uint32_t group;
     uint32_t *members;
-    uint32_t at, left;  /* next member; members still to be taken */
+    uint32_t at, left;   /* next member; members still to be taken */
     uint32_t list_count; /* when it began: a satisfied set ends with the first that yields */
     bool satisfied;
 };
@@ -305,8 +305,8 @@ struct place_frame {
     uint32_t group;
     uint32_t first, end, at; /* run of the list; where the next member's run begins */
     struct topology_sets sets;
-    uint32_t set;            /* candidate being tried */
-    struct mark mark;        /* state before it */
+    uint32_t set;     /* candidate being tried */
+    struct mark mark; /* state before it */
 };
 
 static bool has_topology(const struct sched *s, uint32_t workload)
@@ -340,9 +340,10 @@ static uint32_t member_run(const struct sched *s, const struct place_frame *f,
     return member;
 }
 
-static struct place_frame place_begin(struct sched *s, uint32_t group, const struct task_list *tasks,
-                                      uint32_t first, uint32_t end, const uint64_t *mask,
-                                      const uint8_t *scores, struct gang_failure *failure)
+static struct place_frame place_begin(struct sched *s, uint32_t group,
+                                      const struct task_list *tasks, uint32_t first, uint32_t end,
+                                      const uint64_t *mask, const uint8_t *scores,
+                                      struct gang_failure *failure)
 {
     struct place_frame f = {.group = group, .first = first, .end = end, .at = first};
     f.sets = topology_sets(s, group, tasks->items + first, end - first, mask, scores, failure);
@@ -368,8 +369,7 @@ static bool place_step(struct sched *s, struct place_frame *stack, uint32_t *dep
     uint32_t end;
     uint32_t member = member_run(s, f, tasks, &end);
     CHECK(*depth <= GROUP_DEPTH_MAX);
-    stack[*depth] =
-        place_begin(s, member, tasks, f->at, end, mask, f->sets.scores, failure);
+    stack[*depth] = place_begin(s, member, tasks, f->at, end, mask, f->sets.scores, failure);
     f->at = end;
     (*depth)++;
     return true;

@@ -7,7 +7,7 @@
 #include "sched/trial.h"
 
 enum gang_stage {
-    GANG_INCOMPLETE,  /* runs with fewer members than needed */
+    GANG_INCOMPLETE, /* runs with fewer members than needed */
     GANG_NOT_STARTED,
     GANG_AT_MINIMUM,
     GANG_ABOVE,
@@ -35,10 +35,10 @@ struct amounts gang_request(struct sched *s, uint32_t workload);
 
 /* Where placing failed. */
 struct gang_failure {
-    uint32_t task;      /* no node for this pod; IX_NONE */
-    uint32_t group;     /* no domain for this group; IX_NONE */
-    uint32_t placed;    /* pods placed before that */
-    int64_t bound;      /* pods the best domain has room for */
+    uint32_t task;   /* no node for this pod; IX_NONE */
+    uint32_t group;  /* no domain for this group; IX_NONE */
+    uint32_t placed; /* pods placed before that */
+    int64_t bound;   /* pods the best domain has room for */
 };
 /* gang_place places tasks (of one workload, in the order of gang_next) or none of them. Nodes are
  * those in mask (NULL: all). pipeline_only: everything is placed for later. On failure the state

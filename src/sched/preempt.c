@@ -12,7 +12,8 @@ static bool may_search(struct search *x, struct reason *why)
     if (workload_of(s, x->claimant)->preemptible) {
         return true;
     }
-    for (uint32_t q = queue_of(s, x->claimant); q != IX_NONE; q = s->snap->queues.items[q].parent.ix) {
+    for (uint32_t q = queue_of(s, x->claimant); q != IX_NONE;
+         q = s->snap->queues.items[q].parent.ix) {
         for (int r = 0; r < RES_COUNT; r++) {
             int64_t firm = s->queues[q].held_non_preemptible.v[r] + x->request.v[r];
             if (x->request.v[r] > 0 && !amount_le(firm, s->snap->queues.items[q].quota.v[r])) {
@@ -40,8 +41,7 @@ static bool victim(struct search *x, uint32_t workload)
         return true;
     }
     return workload_of(x->s, workload)->priority == workload_of(x->s, x->claimant)->priority &&
-           !gang_is_satisfied(x->s, x->claimant) &&
-           gang_stage(x->s, workload, NULL) == GANG_ABOVE;
+           !gang_is_satisfied(x->s, x->claimant) && gang_stage(x->s, workload, NULL) == GANG_ABOVE;
 }
 
 static bool surplus_only(struct search *x, uint32_t workload)

@@ -65,7 +65,8 @@ bool quota_allows(const struct sched *s, uint32_t workload, const struct amounts
 bool quota_within_guarantee(const struct sched *s, uint32_t q, const struct amounts *amount)
 {
     for (int r = 0; r < RES_COUNT; r++) {
-        if (!amount_le(s->queues[q].held.v[r] + amount->v[r], s->snap->queues.items[q].quota.v[r])) {
+        if (!amount_le(s->queues[q].held.v[r] + amount->v[r],
+                       s->snap->queues.items[q].quota.v[r])) {
             return false;
         }
     }

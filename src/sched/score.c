@@ -34,8 +34,7 @@ static struct score density(const struct sched *s, bool gpu, uint32_t node)
     size_t cpu = (size_t)node * s->dims + DIM_CPU;
     int64_t left = gpu ? n->whole_later : s->later[cpu];
     int64_t of = gpu ? n->devices : s->empty[cpu];
-    enum placement placement =
-        gpu ? s->snap->config.gpu_placement : s->snap->config.cpu_placement;
+    enum placement placement = gpu ? s->snap->config.gpu_placement : s->snap->config.cpu_placement;
     if (placement == PLACEMENT_SPREAD) {
         return (struct score){0, of > 0 ? left : 0, of > 0 ? of : 1};
     }
@@ -78,9 +77,9 @@ static bool queue_allows_there(const struct sched *s, uint32_t task, uint32_t no
     }
     const struct snap_shape *p = shape_of(s, task);
     struct amounts amount = shape_state_of(s, task)->request;
-    amount.v[RES_GPU] =
-        bytes > 0 ? num_muldiv_ceil(p->device_memory_bytes, DEVICE_SHARE, bytes) * p->device_count
-                  : 0;
+    amount.v[RES_GPU] = bytes > 0 ? num_muldiv_ceil(p->device_memory_bytes, DEVICE_SHARE, bytes) *
+                                        p->device_count
+                                  : 0;
     return quota_allows(s, task_of(s, task)->workload.ix, &amount, NULL);
 }
 

@@ -95,8 +95,8 @@ WRAPS static void device_change(struct sched *s, uint32_t device, int64_t occupi
     n->whole_later += after.whole_later - before.whole_later;
     n->pods_shared += after.pods_shared - before.pods_shared;
     if (s->by_whole) {
-        node_index(s, s->snap->devices.items[device].node.ix, n->whole_later - after.whole_later +
-                                                                  before.whole_later);
+        node_index(s, s->snap->devices.items[device].node.ix,
+                   n->whole_later - after.whole_later + before.whole_later);
     }
 }
 
@@ -184,14 +184,16 @@ WRAPS void terms_count(struct sched *s, uint32_t task, uint32_t node, int sign)
     const struct snap_shape *p = shape_of(s, task);
     for (uint32_t i = 0; i < p->matches_count; i++) {
         uint32_t term = s->snap->term_refs.items[p->matches_first + i];
-        uint32_t value = s->snap->label_keys.items[s->snap->terms.items[term].label_key].values[node];
+        uint32_t value =
+            s->snap->label_keys.items[s->snap->terms.items[term].label_key].values[node];
         if (value != IX_NONE) {
             s->term_matching[s->term_first[term] + value] += (uint32_t)sign;
         }
     }
     for (uint32_t i = 0; i < p->carries_count; i++) {
         uint32_t term = s->snap->term_refs.items[p->carries_first + i];
-        uint32_t value = s->snap->label_keys.items[s->snap->terms.items[term].label_key].values[node];
+        uint32_t value =
+            s->snap->label_keys.items[s->snap->terms.items[term].label_key].values[node];
         if (value != IX_NONE) {
             s->term_carrying[s->term_first[term] + value] += (uint32_t)sign;
         }
@@ -260,9 +262,11 @@ static void init_shapes(struct sched *s)
         need[DIM_MEMORY] = p->memory_bytes;
         need[DIM_PODS] = 1;
         for (uint32_t e = 0; e < p->extended_count; e++) {
-            const struct snap_extended_amount *x = &snap->extended_amounts.items[p->extended_first + e];
+            const struct snap_extended_amount *x =
+                &snap->extended_amounts.items[p->extended_first + e];
             need[DIM_EXTENDED + x->extended] += x->amount;
-            s->shapes[i].by_mig |= snap->extended.items[x->extended].mig_slices > 0 && x->amount > 0;
+            s->shapes[i].by_mig |= snap->extended.items[x->extended].mig_slices > 0 &&
+                                   x->amount > 0;
         }
         s->shapes[i].need = need;
         s->shapes[i].request = fairshare_shape_request(snap, i, s->least_device_bytes);
@@ -417,7 +421,8 @@ void state_check(const struct sched *s)
         CHECK(again.devices[d].leaving == s->devices[d].leaving);
         CHECK(again.devices[d].coming == s->devices[d].coming);
         CHECK(s->devices[d].cap == 0 ||
-              s->devices[d].occupied - s->devices[d].leaving + s->devices[d].coming <= s->devices[d].cap);
+              s->devices[d].occupied - s->devices[d].leaving + s->devices[d].coming <=
+                  s->devices[d].cap);
     }
     for (uint32_t n = 0; n < s->node_count; n++) {
         CHECK(again.nodes[n].whole_now == s->nodes[n].whole_now);

@@ -61,11 +61,11 @@ struct shape_state {
     struct amounts request_most; /* by the largest: for the first check against limits */
     const uint64_t *feasible;    /* nodes an empty one of which would do; NULL until asked for */
     uint32_t feasible_count;
-    bool by_mig;                 /* asks for MIG instances */
-    bool dead;                   /* no node fits, and none will before the cycle ends */
-    bool fitted_kept, fitted;    /* a node fitted before claims were kept; before allocating */
-    bool asked_kept, asked;      /* whether that is known */
-    struct reason *dead_reason;  /* why a pod alone finds no place, once dead and asked for */
+    bool by_mig;                /* asks for MIG instances */
+    bool dead;                  /* no node fits, and none will before the cycle ends */
+    bool fitted_kept, fitted;   /* a node fitted before claims were kept; before allocating */
+    bool asked_kept, asked;     /* whether that is known */
+    struct reason *dead_reason; /* why a pod alone finds no place, once dead and asked for */
 };
 
 struct queue_state {
@@ -87,11 +87,11 @@ struct group_state {
 struct workload_state {
     struct amounts next_request; /* of the pods it would place next; see gang_request */
     bool next_known, stage_known;
-    uint8_t stage;               /* enum gang_stage */
-    bool started;                /* had a pod placed when the cycle began */
-    bool was_bound;              /* a pod of it was allocated in this cycle */
-    uint32_t ousted_by;          /* claimant that took the place it was promised; IX_NONE */
-    bool usable;                 /* its queue exists and has no children */
+    uint8_t stage;      /* enum gang_stage */
+    bool started;       /* had a pod placed when the cycle began */
+    bool was_bound;     /* a pod of it was allocated in this cycle */
+    uint32_t ousted_by; /* claimant that took the place it was promised; IX_NONE */
+    bool usable;        /* its queue exists and has no children */
     struct reason reason;
 };
 
@@ -111,12 +111,12 @@ struct sched {
     struct decisions *out;
     uint32_t node_count, node_words, dims;
     struct node_state *nodes;
-    int64_t *idle, *later;  /* [node * dims + dim]: free now; free once releasing ones are gone and
+    int64_t *idle, *later; /* [node * dims + dim]: free now; free once releasing ones are gone and
                                pipelined ones are there */
-    const int64_t *empty;   /* the same of an empty node */
-    uint32_t devices_most;  /* of one node */
-    uint64_t *by_whole;     /* [devices_most + 1][node_words] nodes by their whole_later */
-    uint64_t *roomy;        /* [node_words] nodes with a whole or a shareable device later */
+    const int64_t *empty;  /* the same of an empty node */
+    uint32_t devices_most; /* of one node */
+    uint64_t *by_whole;    /* [devices_most + 1][node_words] nodes by their whole_later */
+    uint64_t *roomy;       /* [node_words] nodes with a whole or a shareable device later */
     struct device_state *devices;
     struct shape_state *shapes;
     struct queue_state *queues;
@@ -125,7 +125,7 @@ struct sched {
     struct work *tasks;
     uint32_t *term_matching, *term_carrying; /* per term a run of counts by value of its label */
     uint32_t *term_first;                    /* first of that run; [terms + 1] */
-    uint32_t top_first, top_count; /* queues among whom the pool itself is divided */
+    uint32_t top_first, top_count;           /* queues among whom the pool itself is divided */
     struct topology_tree **trees; /* [topologies] built when first needed; of topology.c */
     struct amounts total;
     int64_t least_device_bytes, most_device_bytes;

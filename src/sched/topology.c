@@ -88,7 +88,7 @@ struct demand {
     uint32_t devices_most; /* whole devices of one pod */
     uint32_t pods;
     const struct snap_shape *shape; /* when all pods are of one shape */
-    bool countable;        /* room can be told as a number of pods */
+    bool countable;                 /* room can be told as a number of pods */
 };
 
 static struct demand demand_of(struct sched *s, const uint32_t *tasks, uint32_t count)
@@ -147,12 +147,12 @@ static int64_t node_room(struct sched *s, const struct demand *d, uint32_t node)
 }
 
 struct domain {
-    int64_t *free;        /* [dims + 1], devices in shares last */
-    int64_t room;         /* pods */
+    int64_t *free;              /* [dims + 1], devices in shares last */
+    int64_t room;               /* pods */
     int64_t fill_num, fill_den; /* how full it would be: more is fuller */
-    uint32_t place;       /* among its level, in order */
-    bool holds;           /* a placed pod of the group */
-    bool there;           /* has a node of the set at all */
+    uint32_t place;             /* among its level, in order */
+    bool holds;                 /* a placed pod of the group */
+    bool there;                 /* has a node of the set at all */
 };
 
 static void fill_of(const struct sched *s, const struct demand *d, struct domain *x)
@@ -181,11 +181,11 @@ static bool has_room(const struct demand *d, const struct domain *x)
 struct survey {
     struct sched *s;
     const struct topology_tree *tree;
-    uint32_t levels;             /* of the tree */
+    uint32_t levels; /* of the tree */
     struct domain *domains[TOPOLOGY_LEVELS_MAX];
     struct domain whole;
     uint32_t *order[TOPOLOGY_LEVELS_MAX]; /* domains of a level in the order of trying */
-    uint32_t level;              /* being sorted */
+    uint32_t level;                       /* being sorted */
 };
 
 static bool in_mask(const uint64_t *mask, uint32_t node)

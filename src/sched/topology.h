@@ -6,9 +6,9 @@
 #include "sched/gang.h"
 
 struct topology_sets {
-    const uint64_t **masks;   /* [count] node masks; a mask NULL means all nodes */
-    uint32_t count;           /* 0: no domain has room */
-    const uint8_t *scores;    /* [nodes] preference within the sets, or NULL */
+    const uint64_t **masks; /* [count] node masks; a mask NULL means all nodes */
+    uint32_t count;         /* 0: no domain has room */
+    const uint8_t *scores;  /* [nodes] preference within the sets, or NULL */
 };
 
 /* topology_sets gives the candidates for the pods tasks[count] of the group among the nodes in mask

@@ -39,8 +39,8 @@ static void apply_evict(struct sched *s, uint32_t task, int sign)
 static void presence_add(struct sched *s, uint32_t task, int sign)
 {
     const struct work *w = &s->tasks[task];
-    place_add(s, task, &w->place,
-              w->state == WORK_PIPELINED ? PRESENCE_COMING : PRESENCE_OCCUPIED, sign);
+    place_add(s, task, &w->place, w->state == WORK_PIPELINED ? PRESENCE_COMING : PRESENCE_OCCUPIED,
+              sign);
     terms_count(s, task, w->place.node, sign);
     charge(s, task_of(s, task)->workload.ix, &w->cost, sign);
 }
