@@ -95,9 +95,9 @@ static void make_input(const struct plan_body *b, struct input *in)
     in->plan_apply.prune = b->prune;
 }
 
-/* Reads and checks the file; all that is wrong is in b->problems. False: an argument was wrong, and
- * that has been answered. */
-static bool read_plan(struct call *c, struct plan_body *b)
+/* Reads the file; all that is wrong with its form is in b->problems. False: an argument was wrong,
+ * and that has been answered. */
+static bool read_form(struct call *c, struct plan_body *b)
 {
     *b = (struct plan_body){.problems = ARENA_NEW(c->arena, struct problems)};
     problems_init(b->problems, c->arena);
@@ -105,14 +105,29 @@ static bool read_plan(struct call *c, struct plan_body *b)
         !call_number(c, STR("base_revision"), 0, INT64_MAX, &b->base_revision)) {
         return false;
     }
-    if (yaml_parse(c->request->body, c->arena, &b->root, b->problems) != STATUS_OK) {
-        return true;
+    if (yaml_parse(c->request->body, c->arena, &b->root, b->problems) == STATUS_OK) {
+        plan_from_doc(b->root, c->arena, &b->plan, b->problems);
     }
-    plan_from_doc(b->root, c->arena, &b->plan, b->problems);
-    plan_merge(&state_of(c)->plan, &b->plan, b->prune, c->arena, &b->whole);
-    const struct pool_capacity *capacity = capacities(c, &b->whole);
-    plan_check(&b->whole, b->root, capacity, b->whole.pools_count, b->problems);
-    problems_sort(b->problems);
+    return true;
+}
+
+/* Adds what is wrong with the meaning of the plan as it would be. */
+static void check_meaning(struct call *c, struct plan_body *b)
+{
+    if (b->root != NULL) {
+        plan_merge(&state_of(c)->plan, &b->plan, b->prune, c->arena, &b->whole);
+        const struct pool_capacity *capacity = capacities(c, &b->whole);
+        plan_check(&b->whole, b->root, capacity, b->whole.pools_count, b->problems);
+        problems_sort(b->problems);
+    }
+}
+
+static bool read_plan(struct call *c, struct plan_body *b)
+{
+    if (!read_form(c, b)) {
+        return false;
+    }
+    check_meaning(c, b);
     return true;
 }
 
@@ -263,12 +278,30 @@ static void on_applied(struct call *c, const struct outcome *outcome)
     call_send(c, 200);
 }
 
+static bool is_conflict(struct call *c, const struct plan_body *b, const struct input *in)
+{
+    struct outcome outcome = {0};
+    engine_check(c->api->config.engine, in, &outcome);
+    if (outcome.status != STATUS_CONFLICT) {
+        return false;
+    }
+    add_conflict(c, b);
+    call_refuse(c, "plan apply", &outcome.err);
+    return true;
+}
+
 void apply_plan(struct call *c)
 {
     struct applied *a = ARENA_NEW(c->arena, struct applied);
-    if (!read_plan(c, &a->body)) {
+    if (!read_form(c, &a->body)) {
         return;
     }
+    struct input in;
+    make_input(&a->body, &in);
+    if (a->body.problems->error_count == 0 && is_conflict(c, &a->body, &in)) {
+        return; /* what it means on top of others' changes is not what its author looked at */
+    }
+    check_meaning(c, &a->body);
     if (a->body.problems->error_count > 0) {
         fail_with_problems(c, &a->body, "plan apply");
         return;
@@ -284,7 +317,5 @@ void apply_plan(struct call *c)
     }
     a->changes = changes;
     c->context = a;
-    struct input in;
-    make_input(&a->body, &in);
     call_command(c, &in, on_applied);
 }

@@ -352,14 +352,20 @@ static void on_changed(struct call *c, const struct outcome *outcome)
 
 static void change(struct call *c, enum input_kind kind)
 {
-    const struct workload *wl = call_workload(c);
-    if (wl == NULL || !call_args(c, "")) {
+    struct uuid *id = ARENA_NEW(c->arena, struct uuid);
+    c->context = id;
+    if (!engine_answered(c->api->config.engine, c->user, http_header(c->request, "Idempotency-Key"),
+                         id)) {
+        const struct workload *wl = call_workload(c);
+        if (wl == NULL) {
+            return;
+        }
+        *id = wl->id;
+    }
+    if (!call_args(c, "")) {
         return;
     }
-    struct uuid *id = ARENA_NEW(c->arena, struct uuid);
-    *id = wl->id;
-    c->context = id;
-    struct input in = {.kind = kind, .version = INPUT_VERSION, .target = wl->id};
+    struct input in = {.kind = kind, .version = INPUT_VERSION, .target = *id};
     call_command(c, &in, on_changed);
 }
 

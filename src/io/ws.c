@@ -154,11 +154,11 @@ static enum status check_head(struct ws_decoder *d, const struct frame *f, uint8
 /* Takes one whole frame from the input and unmasks it in place. */
 static enum status take_frame(struct ws_decoder *d, struct frame *f, struct err *err)
 {
-    uint8_t *p = (uint8_t *)d->in.ptr + d->in_taken;
     size_t have = d->in.len - d->in_taken;
     if (have < 2) {
         return STATUS_UNKNOWN;
     }
+    uint8_t *p = (uint8_t *)d->in.ptr + d->in_taken;
     bool masked = (p[1] & MASKED) != 0;
     uint8_t short_len = p[1] & 0x7f;
     size_t len_bytes = short_len == 126 ? 2 : short_len == 127 ? 8 : 0;

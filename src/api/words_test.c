@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/words.h"
+
+#include "base/test.h"
+
+TEST(every_code_has_a_sentence_that_ends)
+{
+    for (uint32_t code = 1; code < REASON_COUNT; code++) {
+        struct why why = {.code = code, .pool = STR("p"), .until_ms = -1};
+        struct buf out;
+        buf_init(&out, 4096);
+        test_row(reason_name((enum reason_code)code).ptr);
+        EXPECT(words_has((enum reason_code)code));
+        words_why(&why, &out);
+        EXPECT(str_ends(buf_view(&out), STR(".")));
+        EXPECT(str_find(buf_view(&out), '{') == out.len);
+        buf_done(&out);
+    }
+    test_row(NULL);
+}
+
+TEST(sentences)
+{
+    struct why_nodes nodes[] = {
+        {NODE_REASON_DEVICES,   3},
+        {NODE_REASON_NOT_READY, 1}
+    };
+    const struct {
+        const char *name;
+        struct why why;
+        struct str want;
+    } rows[] = {
+        {"none",                                {.code = REASON_NONE},                    STR("")},
+        {"non-preemptible above the guarantee",
+         {.code = REASON_NON_PREEMPTIBLE_OVER_QUOTA,
+          .pool = STR("validation"),
+          .queue = STR("production"),
+          .requested = 7000,
+          .held = 14000,
+          .bound = 14000},
+         STR("It is non-preemptible and asks for 1 GPU; project production holds 2 GPUs "
+             "non-preemptibly in node pool validation, and non-preemptible work stays inside its "
+             "guarantee of 2 GPUs.")                                                             },
+        {"a department's limit on memory",
+         {.code = REASON_OVER_LIMIT,
+          .pool = STR("p"),
+          .queue = STR("d"),
+          .queue_is_department = true,
+          .resource = RES_MEMORY,
+          .requested = INT64_C(3) << 29,
+          .held = 0,
+          .bound = 1 << 30},
+         STR("It asks for 1.5 GiB of memory; department d holds 0 bytes of memory in node pool p "
+             "and may hold at most 1 GiB of memory.")                                            },
+        {"fractions and causes of nodes",
+         {.code = REASON_NO_NODE_FITS,
+          .pool = STR("p"),
+          .requested = 3500,
+          .bound = 700,
+          .nodes = nodes,
+          .nodes_count = 2},
+         STR("No node of node pool p has 0.5 GPUs free for a pod; the most free on one is 0.1 GPUs "
+             "(3 nodes: not enough devices free; 1 node: not ready).")                           },
+        {"counts",
+         {.code = REASON_GANG_INCOMPLETE, .pool = STR("p"), .requested = 8, .held = 5},
+         STR("8 of its pods start together or not at all; 5 find a place in node pool p.")       },
+        {"a time",
+         {.code = REASON_PREEMPTION_DELAY, .until_ms = 1796079600000},
+         STR("It may not yet take from others until 2026-11-30T23:00:00.000Z.")                  },
+        {"a queue first",
+         {.code = REASON_QUEUE_NOT_LEAF, .queue = STR("d"), .queue_is_department = true},
+         STR("Department d has others below it; work is submitted to those.")                    },
+        {"of a newer weir",
+         {.code = 9999},
+         STR("For a reason this weir does not know (code 9999).")                                },
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct buf out;
+        buf_init(&out, 4096);
+        test_row(rows[i].name);
+        words_why(&rows[i].why, &out);
+        EXPECT_STR(buf_view(&out), rows[i].want);
+        buf_done(&out);
+    }
+    test_row(NULL);
+}
+
+TEST_MAIN()
