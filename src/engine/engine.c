@@ -17,7 +17,7 @@
 #include "model/ids.h"
 #include "model/limits.h"
 
-enum { COMPACT_SLACK = 1 << 20, ANSWERS_DROP = ANSWERS_MAX / 4 };
+enum { COMPACT_SLACK = 1 << 20, KEEP_MAX = 1 << 20, ANSWERS_DROP = ANSWERS_MAX / 4 };
 #define CHECKPOINT_MAX UINT32_MAX
 static const uint64_t hash_seed = 0;
 
@@ -35,6 +35,7 @@ struct engine *engine_new(void)
     struct engine *e = ARENA_NEW(&own, struct engine);
     e->own = own;
     e->self = e;
+    buf_init(&e->bytes, CHECKPOINT_MAX);
     e->compact_at_bytes = COMPACT_SLACK;
     struct state *s = &e->s;
     s->plan_revision = 1;
@@ -58,6 +59,7 @@ void engine_free(struct engine *e)
     arena_done(&e->arenas[1]);
     arena_done(&e->t.arena);
     arena_done(&e->scratch);
+    buf_done(&e->bytes);
     struct arena own = e->own; // the engine itself lives there
     arena_done(&own);
 }
@@ -77,11 +79,13 @@ void engine_checkpoint(const struct engine *e, struct buf *out)
 
 uint64_t engine_hash(const struct engine *e)
 {
-    struct buf bytes;
-    buf_init(&bytes, CHECKPOINT_MAX);
-    engine_checkpoint(e, &bytes);
-    uint64_t hash = hash_bytes(bytes.ptr, bytes.len, hash_seed);
-    buf_done(&bytes);
+    struct buf *bytes = &e->self->bytes;
+    buf_clear(bytes);
+    engine_checkpoint(e, bytes);
+    uint64_t hash = hash_bytes(bytes->ptr, bytes->len, hash_seed);
+    if (bytes->cap > KEEP_MAX) {
+        buf_done(bytes);
+    }
     return hash;
 }
 
@@ -176,6 +180,16 @@ static bool answered(const struct engine *e, const struct input *in, struct outc
         err_field(&out->err, "%.*s", STR_ARG(a->field));
         err_hint(&out->err, "%.*s", STR_ARG(a->hint));
     }
+    return true;
+}
+
+bool engine_answered(const struct engine *e, struct str author, struct str key, struct uuid *id)
+{
+    uint32_t row;
+    if (key.len == 0 || !tables_find_answer(e, author, key, &row)) {
+        return false;
+    }
+    *id = e->s.answers[row].id;
     return true;
 }
 

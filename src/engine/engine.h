@@ -46,6 +46,11 @@ void engine_check(const struct engine *e, const struct input *in, struct outcome
  * Pure on the state. *changed is false when the tick would change nothing (it need not be journalled). */
 void engine_decide(const struct engine *e, int64_t now_ms, struct arena *arena, struct tick *tick,
                    bool *changed);
+/* engine_answered gives the workload that author's earlier command with this idempotency key was
+ * about; false when there was none. A command that is repeated names its workload by this: the name
+ * it used may stand for nothing now, or for another workload. */
+bool engine_answered(const struct engine *e, struct str author, struct str key, struct uuid *id);
+
 /* engine_next_ms: when time alone may change a decision (minimum run time over, grace over,
  * auto-deletion, back-off), INT64_MAX if never. */
 int64_t engine_next_ms(const struct engine *e);

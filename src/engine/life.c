@@ -26,7 +26,7 @@ void life_check(const struct engine *e, const struct input *in, struct outcome *
     }
     if (in->kind != INPUT_DELETE && w->end_ms != TIME_NEVER) {
         struct str phase = workload_phase(w);
-        out->status = err_set(&out->err, STATUS_INVALID,
+        out->status = err_set(&out->err, STATUS_CONFLICT,
                               "workload \"%.*s\" has ended (%.*s), there is nothing to %s",
                               STR_ARG(w->name), STR_ARG(phase), verb(in->kind));
         err_hint(&out->err, "submit it again to run it once more");

@@ -139,7 +139,7 @@ class Client(threading.Thread):
         body = {"name": name, "project": self.random.choice("ab"), "kind": "training", "spec": {
             "image": "host", "command": ["sh", "-c", JOB], "args_are_command": True,
             "env": {"STARTS": os.path.join(self.server.home, "starts"),
-                    "WORK_S": self.random.choice(["0", "0.05", "0.2", "1"])},
+                    "WORK_S": self.random.choice(["0", "0", "0.05", "0.2", "0.5"])},
             "gpu_devices": self.random.choice([1, 1, 1, 2]), "grace_ms": 200,
             "preemptibility": self.random.choice(["preemptible", "non-preemptible"])}}
         return "POST", "/workloads", json.dumps(body), key
@@ -182,9 +182,14 @@ def starts(home):
     return counts
 
 
-def check_known(server, known):
+def check_known(server, known, clients):
     world = workloads(server)
+    # What a command without an answer was about may be either way.
+    open_ids = {c.unanswered[1].split("/")[2] for c in clients
+                if c.unanswered and c.unanswered[1] != "/workloads"}
     for w in known.values():
+        if w["id"] in open_ids:
+            continue
         seen = world.get(w["id"])
         if w["said"] == "deleted":
             if seen and seen["phase"] not in ("Deleting", "Deleted"):
@@ -249,7 +254,7 @@ def round_(server, known, rng):
     for c in clients:
         if c.failure:
             raise c.failure
-    world = check_known(server, known)
+    world = check_known(server, known, clients)
     check_starts(world, server.home, False)
     for c in clients:
         if c.unanswered is None:
@@ -259,16 +264,24 @@ def round_(server, known, rng):
         again = server.call(*c.unanswered)
         if first[0] != again[0] or first[1].get("id") != again[1].get("id"):
             raise Failure(f"one key, two answers: {first} then {again}")
+        if first[0] == 404:
+            raise Failure(f"asked again under its key, {c.unanswered[:2]} is unknown")
         c.settle(*first)
         c.unanswered = None
     names = [w["name"] for w in workloads(server).values() if w["phase"] != "Deleted"]
     if len(names) != len(set(names)):
         raise Failure("a submit was done twice")
     check_books(server)
-    # Owners are threads of this round: what is known stays to be checked in later rounds.
+    # Owners are threads of this round: what is known stays to be checked in later rounds. The
+    # backlog is cut, or it would grow with every round.
     for w in list(known.values()):
         w["owner"] = None
-        if w["said"] == "deleted" or rng.random() < 0.5:
+        if w["said"] != "deleted" and rng.random() < 0.8:
+            status, answer = server.call("DELETE", f"/workloads/{w['id']}", None, str(uuid.uuid4()))
+            if status != 200:
+                raise Failure(f"delete answered {status}: {answer}")
+            w["said"] = "deleted"
+        elif w["said"] == "deleted" and rng.random() < 0.8:
             del known[w["id"]]
 
 
