@@ -100,25 +100,45 @@ static void fill_pool(struct cli *cli, struct table *t, uint32_t at, const struc
     table_set(t, at, Q_MEMORY, view_bytes(&cli->arena, doc_get(row, STR("memory")), "held"));
 }
 
-// The rows of one queue, one a pool; gives the first.
+// A pool of which the plan says something for the queue, or of which it holds something. The others
+// are as a pool is that nobody mentions: nothing guaranteed, borrowing allowed.
+static bool is_told(const struct doc *row)
+{
+    return view_millionths(row, "guaranteed_gpus", 0) > 0 ||
+           view_millionths(row, "held_gpus", 0) > 0 || !view_bool(row, "allow_over_quota") ||
+           view_raw(row, "max_gpus").len > 0;
+}
+
+static const struct doc *next_told(const struct doc *row)
+{
+    while (row != NULL && !is_told(row)) {
+        row = row->next;
+    }
+    return row;
+}
+
+// The rows of one queue, one a pool that is told of; gives the first. What counts for the queue as a
+// whole stands in the first alone.
 static uint32_t add_queue(struct cli *cli, struct table *t, const struct doc *queue,
                           uint32_t parent)
 {
     const struct doc *pools = doc_get(queue, STR("pools"));
-    const struct doc *row = pools != NULL ? pools->child : NULL;
-    uint32_t first = ROW_NONE;
-    do {
-        uint32_t at = table_row(t, parent);
-        first = first == ROW_NONE ? at : first;
+    const struct doc *row = next_told(pools != NULL ? pools->child : NULL);
+    uint32_t first = table_row(t, parent);
+    table_set(t, first, Q_RUNNING, view_text(queue, "running"));
+    table_set(t, first, Q_PENDING, view_text(queue, "pending"));
+    for (uint32_t at = first;; at = table_row(t, parent)) {
         table_set(t, at, Q_NAME, view_text(queue, "name"));
-        table_set(t, at, Q_RUNNING, view_text(queue, "running"));
-        table_set(t, at, Q_PENDING, view_text(queue, "pending"));
-        if (row != NULL) {
-            fill_pool(cli, t, at, row);
-            row = row->next;
+        if (row == NULL) {
+            table_set(t, at, Q_POOL, STR("-"));
+            return first;
         }
-    } while (row != NULL);
-    return first;
+        fill_pool(cli, t, at, row);
+        row = next_told(row->next);
+        if (row == NULL) {
+            return first;
+        }
+    }
 }
 
 static void add_projects(struct cli *cli, struct table *t, const struct doc *items,
@@ -417,12 +437,12 @@ static const struct column node_columns[] = {
     {"labels",      "LABELS",      COLUMN_FLEX | COLUMN_EXTRA },
 };
 
-static struct str labels_text(struct cli *cli, const struct doc *labels)
+static struct str labels_text(struct cli *cli, const struct doc *labels, const char *sep)
 {
     struct str s = STR("");
     for (const struct doc *d = labels != NULL ? labels->child : NULL; d != NULL; d = d->next) {
         s = arena_printf(&cli->arena, STR_FMT "%s" STR_FMT "=" STR_FMT, STR_ARG(s),
-                         s.len > 0 ? "," : "", STR_ARG(d->key), STR_ARG(d->text));
+                         s.len > 0 ? sep : "", STR_ARG(d->key), STR_ARG(d->text));
     }
     return s.len > 0 ? s : STR("-");
 }
@@ -451,7 +471,7 @@ int run_node_list(struct cli *cli, const struct args *args)
         table_set(&t, at, N_CPU_HELD, view_text(d, "cpu_held"));
         table_set(&t, at, N_MEMORY, view_bytes(&cli->arena, d, "memory"));
         table_set(&t, at, N_MEMORY_HELD, view_bytes(&cli->arena, d, "memory_held"));
-        table_set(&t, at, N_LABELS, labels_text(cli, doc_get(d, STR("labels"))));
+        table_set(&t, at, N_LABELS, labels_text(cli, doc_get(d, STR("labels")), ","));
     }
     return listing_print(cli, &t);
 }
@@ -498,7 +518,8 @@ static void print_devices(struct cli *cli, const struct doc *node)
         table_set(&t, at, D_UUID, view_text(d, "uuid"));
         table_set(&t, at, D_MODEL, view_text(d, "model"));
         table_set(&t, at, D_MEMORY, view_bytes(&cli->arena, d, "memory"));
-        table_set(&t, at, D_NUMA, view_text(d, "numa_node"));
+        table_set(&t, at, D_NUMA,
+                  view_i64(d, "numa_node", -1) < 0 ? STR("-") : view_text(d, "numa_node"));
         table_set(&t, at, D_HEALTH, view_text(d, "healthy"));
         table_tint(&t, at, D_HEALTH, view_bool(d, "healthy") ? TINT_NONE : TINT_BAD);
         table_set(&t, at, D_HELD, view_text(d, "held"));
@@ -521,7 +542,7 @@ int run_node_describe(struct cli *cli, const struct args *args)
     listing_title(cli, "General");
     listing_pair(cli, "Node pool", view_text(d, "pool"));
     listing_pair(cli, "Ready", view_text(d, "ready"));
-    listing_pair(cli, "Labels", labels_text(cli, doc_get(d, STR("labels"))));
+    listing_pair(cli, "Labels", labels_text(cli, doc_get(d, STR("labels")), ", "));
     listing_pair(cli, "GPUs",
                  arena_printf(&cli->arena, STR_FMT ", " STR_FMT " held",
                               STR_ARG(view_text(d, "gpus")), STR_ARG(view_text(d, "gpus_held"))));

@@ -156,11 +156,13 @@ static void print_compute(struct cli *cli, const struct doc *w)
     if (view_raw(w, "working_dir").len > 0) {
         listing_pair(cli, "Directory", view_text(w, "working_dir"));
     }
+    const struct doc *pools = doc_get(w, STR("pools"));
+    bool choice = pools != NULL && pools->child_count > 1 && view_raw(w, "pool").len > 0;
     listing_pair(cli, "Node pools",
                  arena_printf(&cli->arena, STR_FMT "%s" STR_FMT,
-                              STR_ARG(view_join(&cli->arena, doc_get(w, STR("pools")), ", ")),
-                              view_raw(w, "pool").len > 0 ? "; in " : "",
-                              STR_ARG(view_raw(w, "pool"))));
+                              STR_ARG(view_join(&cli->arena, pools, ", ")),
+                              choice ? "; now in " : "",
+                              STR_ARG(choice ? view_raw(w, "pool") : STR(""))));
     listing_pair(cli, "GPUs",
                  arena_printf(&cli->arena, STR_FMT " a pod, " STR_FMT " held",
                               STR_ARG(gpu_request(cli, w)), STR_ARG(view_text(w, "gpus_held"))));

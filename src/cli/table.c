@@ -12,7 +12,7 @@
 #include "base/check.h"
 #include "cli/view.h"
 
-enum { FLEX_WIDTH_MIN = 12, TEXT_WIDTH_MIN = 6, BRANCH_WIDTH = 2, GAP_WIDTH = 2 };
+enum { FLEX_WIDTH_MIN = 28, TEXT_WIDTH_MIN = 6, BRANCH_WIDTH = 2, GAP_WIDTH = 2 };
 
 const char *tint_begin(enum tint tint, bool colour)
 {
@@ -263,6 +263,9 @@ static void print_indented(FILE *out, const char *text, uint32_t indent)
     struct str rest = str_from_c(text), line;
     while (str_split(&rest, '\n', &line)) {
         if (rest.ptr != NULL || line.len > 0) {
+            while (line.len > 0 && line.ptr[line.len - 1] == ' ') {
+                line.len--;
+            }
             fprintf(out, "%*s" STR_FMT "\n", line.len > 0 ? (int)indent : 0, "", STR_ARG(line));
         }
     }
