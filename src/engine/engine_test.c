@@ -551,7 +551,7 @@ TEST(life_from_submit_to_removal)
     EXPECT_I64(w->run_ms, 8000);
     EXPECT_I64(w->end_ms, 9000);
     EXPECT_I64(held_gpus(&r, STR("d"), true), 0);
-    EXPECT_STATUS(life(&r, INPUT_RESUME, 1), STATUS_INVALID);
+    EXPECT_STATUS(life(&r, INPUT_RESUME, 1), STATUS_CONFLICT);
     EXPECT_I64(engine_next_ms(r.e), 9000 + INT64_C(30) * 86400000);
     r.now_ms = engine_next_ms(r.e);
     tick(&r);

@@ -49,7 +49,7 @@ struct engine {
     uint32_t workloads_cap, answers_cap;
     struct tables t;
     struct arena scratch; /* reset at the start of every public call that uses it */
-    struct buf bytes;    /* of the state, for its hash */
+    struct buf bytes;     /* of the state, for its hash */
     struct engine *self;  /* lets const calls reach the scratch memory */
     struct arena own;     /* holds this struct */
 };

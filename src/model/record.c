@@ -13,7 +13,7 @@
 
 #include "base/check.h"
 
-enum { LEN_SIZE = 4, VARINT_MAX = 10 };
+enum { LEN_SIZE = 4, HEAD_MAX = 3 + 1 + 10 /* tag, kind, number */ };
 
 static const struct field str_item_fields[] = {F_STR(1, struct str_item, value)};
 static const struct field i64_item_fields[] = {F_I64(1, struct i64_item, value)};
@@ -105,16 +105,31 @@ static struct frame *stack_push(struct stack *s, const struct record *r, const s
 
 /* ---- encode ---- */
 
-static void put_varint(struct buf *out, uint64_t v)
+static char *write_varint(char *at, uint64_t v)
 {
-    char bytes[VARINT_MAX];
-    uint32_t n = 0;
     while (v >= 0x80) {
-        bytes[n++] = (char)(unsigned char)((v & 0x7f) | 0x80);
+        *at++ = (char)(unsigned char)((v & 0x7f) | 0x80);
         v >>= 7;
     }
-    bytes[n++] = (char)(unsigned char)v;
-    buf_add(out, bytes, n);
+    *at++ = (char)(unsigned char)v;
+    return at;
+}
+
+// The hot path: a field's tag and kind, and a number. Written in place where there is room, which
+// is nearly always.
+static void put_field(struct buf *out, const struct field *f, bool with_value, uint64_t v)
+{
+    char bytes[HEAD_MAX];
+    bool room = out->cap - out->len >= HEAD_MAX;
+    char *first = room ? out->ptr + out->len : bytes;
+    char *at = write_varint(first, f->tag);
+    *at++ = (char)f->kind;
+    at = with_value ? write_varint(at, v) : at;
+    if (room) {
+        out->len += (size_t)(at - first);
+    } else {
+        buf_add(out, bytes, (size_t)(at - bytes));
+    }
 }
 
 static uint64_t zigzag(int64_t v)
@@ -125,12 +140,6 @@ static uint64_t zigzag(int64_t v)
 static int64_t unzigzag(uint64_t v)
 {
     return (v & 1) != 0 ? -(int64_t)(v >> 1) - 1 : (int64_t)(v >> 1);
-}
-
-static void put_head(struct buf *out, const struct field *f)
-{
-    put_varint(out, f->tag);
-    buf_char(out, (char)f->kind);
 }
 
 static size_t put_len_later(struct buf *out)
@@ -160,30 +169,26 @@ static bool encode_plain(const struct field *f, const char *at, struct buf *out)
     case FIELD_I64: {
         int64_t v = load_i64(at);
         if (v != 0) {
-            put_head(out, f);
-            put_varint(out, zigzag(v));
+            put_field(out, f, true, zigzag(v));
         }
         return true;
     }
     case FIELD_U32: {
         uint32_t v = load_u32(at);
         if (v != 0) {
-            put_head(out, f);
-            put_varint(out, v);
+            put_field(out, f, true, v);
         }
         return true;
     }
     case FIELD_BOOL:
         if (load_bool(at)) {
-            put_head(out, f);
-            buf_char(out, 1);
+            put_field(out, f, true, 1);
         }
         return true;
     case FIELD_STR: {
         struct str v = load_str(at);
         if (v.len != 0) {
-            put_head(out, f);
-            put_varint(out, v.len);
+            put_field(out, f, true, v.len);
             buf_str(out, v);
         }
         return true;
@@ -191,7 +196,7 @@ static bool encode_plain(const struct field *f, const char *at, struct buf *out)
     case FIELD_UUID: {
         struct uuid v = load_uuid(at);
         if (!uuid_is_zero(v)) {
-            put_head(out, f);
+            put_field(out, f, false, 0);
             buf_add(out, v.b, sizeof(v.b));
         }
         return true;
@@ -213,7 +218,7 @@ static void encode_open(struct stack *s, const struct field *f, const char *valu
     const char *items = list ? load_ptr(value + f->offset) : value + f->offset;
     CHECK(items != NULL);
     size_t start = out->len;
-    put_head(out, f);
+    put_field(out, f, false, 0);
     struct frame *top = stack_push(s, f->sub, f, count);
     top->a = items;
     top->start = start;

@@ -143,9 +143,11 @@ static void ask(struct sim *s)
         demand_again(&s->demand, &in);
     } else {
         demand_next(&s->demand, engine_state(s->e), &s->scratch, &in);
-        buf_clear(&a->bytes);
-        record_encode(&record_input, &in, &a->bytes);
-        a->answered = false;
+        if (in.key.len > 0) {
+            buf_clear(&a->bytes);
+            record_encode(&record_input, &in, &a->bytes);
+            a->answered = false;
+        }
     }
     *gather(s) = in;
 }
