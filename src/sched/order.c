@@ -209,12 +209,17 @@ void order_init(struct order *o, struct sched *s, struct arena *arena, bool vict
     };
     for (uint32_t q = 0; q < queues; q++) {
         heap_init(&o->leaves[q].back, arena, is_before, o);
+        o->best[q] = IX_NONE;
     }
+    o->best[queues] = IX_NONE;
 }
 
 void order_add(struct order *o, uint32_t workload)
 {
     struct order_leaf *leaf = &o->leaves[queue_of(o->s, workload)];
+    if (leaf->count == 0) {
+        *ARRAY_PUSH(o->arena, &o->used) = queue_of(o->s, workload);
+    }
     if (leaf->count == leaf->cap) {
         leaf->sorted =
             array_grow(o->arena, leaf->sorted, sizeof(*leaf->sorted), leaf->count, &leaf->cap);
@@ -229,8 +234,8 @@ static int by_turn(const void *a, const void *b, void *ctx)
 
 void order_ready(struct order *o, int64_t depth_max)
 {
-    for (uint32_t q = 0; q < o->s->snap->queues.count; q++) {
-        struct order_leaf *leaf = &o->leaves[q];
+    for (uint32_t i = 0; i < o->used.count; i++) {
+        struct order_leaf *leaf = &o->leaves[o->used.items[i]];
         if (leaf->count > 1) {
             sort_stable(leaf->sorted, leaf->count, sizeof(*leaf->sorted), by_turn, o, o->arena);
         }
@@ -241,32 +246,11 @@ void order_ready(struct order *o, int64_t depth_max)
     order_restart(o);
 }
 
-void order_restart(struct order *o)
+static void clear_path(struct order *o, uint32_t queue)
 {
-    uint32_t queues = o->s->snap->queues.count;
-    for (uint32_t q = queues; q > 0;) {
-        q--;
-        struct order_leaf *leaf = &o->leaves[q];
-        while (o->is_gone && leaf->gone < leaf->count &&
-               o->is_gone(o->s, leaf->sorted[leaf->gone], o->ctx)) {
-            leaf->gone++;
-        }
-        leaf->next = leaf->gone;
-        leaf->back.count = 0;
-        o->taken[q] = (struct amounts){{0}};
+    for (uint32_t q = queue; q != IX_NONE; q = o->s->queues[q].parent) {
         o->best[q] = IX_NONE;
-        if (leaf->count > leaf->gone) {
-            leaf->closed = o->allows_queue && !o->allows_queue(o->s, q, o->ctx);
-            if (!leaf->closed) {
-                skip(o, leaf);
-            }
-            o->best[q] = leaf_has(leaf) ? q : IX_NONE;
-        } else {
-            find_best(o, q);
-        }
     }
-    find_best(o, queues);
-    o->touched = IX_NONE;
 }
 
 static void refresh_path(struct order *o, uint32_t queue)
@@ -276,6 +260,55 @@ static void refresh_path(struct order *o, uint32_t queue)
         find_best(o, q);
     }
     find_best(o, o->s->snap->queues.count);
+}
+
+void order_clear(struct order *o)
+{
+    for (uint32_t i = 0; i < o->used.count; i++) {
+        struct order_leaf *leaf = &o->leaves[o->used.items[i]];
+        leaf->count = leaf->next = leaf->gone = leaf->back.count = 0;
+        clear_path(o, o->used.items[i]);
+    }
+    o->used.count = 0;
+    o->touched = IX_NONE;
+}
+
+void order_restart(struct order *o)
+{
+    for (uint32_t i = 0; i < o->used.count; i++) {
+        clear_path(o, o->used.items[i]);
+    }
+    for (uint32_t i = 0; i < o->used.count; i++) {
+        uint32_t q = o->used.items[i];
+        struct order_leaf *leaf = &o->leaves[q];
+        while (o->is_gone && leaf->gone < leaf->count &&
+               o->is_gone(o->s, leaf->sorted[leaf->gone], o->ctx)) {
+            leaf->gone++;
+        }
+        leaf->next = leaf->gone;
+        leaf->back.count = 0;
+        o->taken[q] = (struct amounts){{0}};
+        leaf->closed = leaf->next == leaf->count ||
+                       (o->allows_queue && !o->allows_queue(o->s, q, o->ctx));
+        if (!leaf->closed) {
+            skip(o, leaf);
+        }
+        o->best[q] = leaf_has(leaf) ? q : IX_NONE;
+    }
+    // Parents after their children: by falling index.
+    uint32_t queues = o->s->snap->queues.count;
+    bool few = o->used.count * QUEUE_DEPTH_MAX < queues;
+    for (uint32_t i = 0; few && i < o->used.count; i++) {
+        refresh_path(o, o->used.items[i]);
+    }
+    for (uint32_t q = queues; !few && q > 0;) {
+        q--;
+        if (o->s->snap->queues.items[q].child_count > 0) {
+            find_best(o, q);
+        }
+    }
+    find_best(o, queues);
+    o->touched = IX_NONE;
 }
 
 void order_touch(struct order *o, uint32_t queue)

@@ -21,6 +21,7 @@ struct order {
     struct arena *arena;
     bool victims;            /* the worst first */
     struct order_leaf *leaves; /* [queues] */
+    ARRAY(uint32_t) used;    /* leaves that anything was added to */
     uint32_t *best;          /* [queues + 1] best leaf below; IX_NONE: none; last: the top */
     uint32_t touched;        /* queue whose path is to be recomputed before the next pop; IX_NONE */
     struct amounts *taken;   /* [queues] victims: what those popped so far give up; by whoever pops */
@@ -40,6 +41,8 @@ void order_init(struct order *o, struct sched *s, struct arena *arena, bool vict
 void order_add(struct order *o, uint32_t workload);
 /* order_ready sorts; of each queue only the first depth_max are kept (-1: all). */
 void order_ready(struct order *o, int64_t depth_max);
+/* order_clear empties it for others to be added; O(what was added). */
+void order_clear(struct order *o);
 /* order_restart begins again with all that were added, asking allows and allows_queue anew. */
 void order_restart(struct order *o);
 /* order_pop takes the next workload; IX_NONE when none is left. */

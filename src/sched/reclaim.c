@@ -133,26 +133,18 @@ static int64_t protected_until(struct search *x, uint32_t workload)
 
 /* ---- after the trial ---- */
 
-// What the queues still hold as victims are taken off one by one.
-struct ledger {
-    struct search *x;
-    struct amounts *left; /* [queues], valid where touched */
-    bool *touched;
-    bool (*involved)[RES_COUNT];
-};
-
-static struct amounts left_of(const struct ledger *l, uint32_t queue)
+// What the queue still holds after the victims taken off so far.
+static struct amounts left_of(const struct search *x, uint32_t queue)
 {
-    return l->touched[queue] ? l->left[queue] : l->x->held[queue];
+    return x->left_seen[queue] == x->ledger ? x->left[queue] : x->held[queue];
 }
 
 // Takes one chunk of a victim off its queue and all above, if its side may still lose it.
-static bool take_chunk(struct ledger *l, uint32_t queue, const struct amounts *chunk)
+static bool take_chunk(struct search *x, uint32_t queue, const struct amounts *chunk)
 {
-    struct search *x = l->x;
     struct sched *s = x->s;
     struct sides sides = sides_of(s, queue_of(s, x->claimant), queue);
-    struct amounts left = left_of(l, sides.victim);
+    struct amounts left = left_of(x, sides.victim);
     bool over_share = exceeds(&left, &s->queues[sides.victim].allocatable);
     struct amounts mine = x->held[sides.claimant];
     amounts_add(&mine, &x->request);
@@ -162,20 +154,20 @@ static bool take_chunk(struct ledger *l, uint32_t queue, const struct amounts *c
         return false;
     }
     for (uint32_t q = queue; q != IX_NONE; q = s->queues[q].parent) {
-        l->left[q] = left_of(l, q);
-        l->touched[q] = true;
-        amounts_sub(&l->left[q], chunk);
+        bool first = x->left_seen[q] != x->ledger;
+        x->left[q] = left_of(x, q);
+        x->left_seen[q] = x->ledger;
+        amounts_sub(&x->left[q], chunk);
         for (int r = 0; r < RES_COUNT; r++) {
-            l->involved[q][r] = l->involved[q][r] || chunk->v[r] > 0;
+            x->left_involved[q][r] = (!first && x->left_involved[q][r]) || chunk->v[r] > 0;
         }
     }
     return true;
 }
 
 // The pods that the workload loses, those above the minimum one by one, the rest together.
-static bool take_workload(struct ledger *l, uint32_t workload)
+static bool take_workload(struct search *x, uint32_t workload)
 {
-    struct search *x = l->x;
     struct sched *s = x->s;
     struct amounts core = {{0}};
     uint32_t queue = queue_of(s, workload);
@@ -193,12 +185,12 @@ static bool take_workload(struct ledger *l, uint32_t workload)
             struct amounts cost = search_lost(x, task);
             if (unit->core) {
                 amounts_add(&core, &cost);
-            } else if (!take_chunk(l, queue, &cost)) {
+            } else if (!take_chunk(x, queue, &cost)) {
                 return false;
             }
         }
     }
-    return amounts_are_zero(&core) || take_chunk(l, queue, &core);
+    return amounts_are_zero(&core) || take_chunk(x, queue, &core);
 }
 
 struct ratio {
@@ -224,28 +216,27 @@ static bool at_least(const struct sched *s, struct ratio mine, struct ratio othe
 }
 
 // The claimant's side must not end up fuller than a sibling that lost something.
-static bool siblings_agree(const struct ledger *l, uint32_t queue)
+static bool siblings_agree(const struct search *x, uint32_t queue)
 {
-    struct search *x = l->x;
     struct sched *s = x->s;
-    struct amounts mine = left_of(l, queue);
+    struct amounts mine = left_of(x, queue);
     amounts_add(&mine, &x->request);
     uint32_t parent = s->queues[queue].parent;
     uint32_t first = parent == IX_NONE ? s->top_first : s->snap->queues.items[parent].child_first;
     uint32_t count = parent == IX_NONE ? s->top_count : s->snap->queues.items[parent].child_count;
     for (uint32_t q = first; q < first + count; q++) {
-        if (q == queue || !l->touched[q]) {
+        if (q == queue || x->left_seen[q] != x->ledger) {
             continue;
         }
         for (int r = 0; r < RES_COUNT; r++) {
-            if (!l->involved[q][r] && x->request.v[r] == 0) {
+            if (!x->left_involved[q][r] && x->request.v[r] == 0) {
                 continue;
             }
             int64_t fair = s->queues[queue].fair.v[r];
             int64_t other_fair = s->queues[q].fair.v[r];
             bool above = mine.v[r] > fair;
             if (above && other_fair > 0 &&
-                at_least(s, saturation(mine.v[r], fair), saturation(l->left[q].v[r], other_fair))) {
+                at_least(s, saturation(mine.v[r], fair), saturation(x->left[q].v[r], other_fair))) {
                 return false;
             }
         }
@@ -253,13 +244,12 @@ static bool siblings_agree(const struct ledger *l, uint32_t queue)
     return true;
 }
 
-static bool path_agrees(const struct ledger *l)
+static bool path_agrees(const struct search *x)
 {
-    struct search *x = l->x;
     struct sched *s = x->s;
     bool preemptible = workload_of(s, x->claimant)->preemptible;
     for (uint32_t q = queue_of(s, x->claimant); q != IX_NONE; q = s->queues[q].parent) {
-        if (!siblings_agree(l, q)) {
+        if (!siblings_agree(x, q)) {
             return false;
         }
         struct amounts firm = x->held_non_preemptible[q];
@@ -273,29 +263,18 @@ static bool path_agrees(const struct ledger *l)
 
 static bool acceptable(struct search *x)
 {
-    struct sched *s = x->s;
-    struct arena_mark mark = arena_mark(s->scratch);
-    uint32_t queues = s->snap->queues.count;
-    struct ledger l = {
-        .x = x,
-        .left = ARENA_ARRAY(s->scratch, struct amounts, queues),
-        .touched = ARENA_ARRAY(s->scratch, bool, queues),
-        .involved = arena_alloc(s->scratch, sizeof(bool[RES_COUNT]) * queues),
-    };
-    bool ok = true;
-    uint32_t previous = IX_NONE;
-    for (uint32_t i = 0; ok && i < x->chosen.count; i++) {
+    x->ledger++;
+    x->epoch++;
+    for (uint32_t i = 0; i < x->chosen.count; i++) {
         uint32_t workload = x->units.items[x->chosen.items[i]].workload;
-        bool seen = workload == previous;
-        for (uint32_t e = 0; e < i && !seen; e++) {
-            seen = x->units.items[x->chosen.items[e]].workload == workload;
+        if (x->seen[workload] != x->epoch) {
+            x->seen[workload] = x->epoch;
+            if (!take_workload(x, workload)) {
+                return false;
+            }
         }
-        previous = workload;
-        ok = seen || take_workload(&l, workload);
     }
-    ok = ok && path_agrees(&l);
-    arena_rewind(s->scratch, mark);
-    return ok;
+    return path_agrees(x);
 }
 
 const struct search_rules reclaim_rules = {

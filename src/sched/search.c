@@ -15,6 +15,7 @@
 #include "sched/search.h"
 
 #include "base/check.h"
+#include "base/hash.h"
 #include "base/map.h"
 #include "base/sort.h"
 #include "sched/allocate.h"
@@ -331,20 +332,19 @@ static bool place_victim(struct search *x, uint32_t workload)
     return placed;
 }
 
-static void order_scenario(struct search *x, struct order *order)
+static void order_scenario(struct search *x)
 {
-    struct sched *s = x->s;
     x->epoch++;
-    order_init(order, s, s->scratch, false);
-    order_add(order, x->claimant);
+    order_clear(&x->scenario);
+    order_add(&x->scenario, x->claimant);
     for (uint32_t i = 0; i < x->chosen.count; i++) {
         uint32_t w = x->units.items[x->chosen.items[i]].workload;
         if (x->seen[w] != x->epoch) {
             x->seen[w] = x->epoch;
-            order_add(order, w);
+            order_add(&x->scenario, w);
         }
     }
-    order_ready(order, -1);
+    order_ready(&x->scenario, -1);
 }
 
 // Evicts the chosen units and places the first count pods of the claimant and the victims. True:
@@ -361,20 +361,20 @@ static bool try_scenario(struct search *x, uint32_t count)
             trial_evict(s, x->unit_tasks.items[unit->first + t]);
         }
     }
-    struct order order;
-    order_scenario(x, &order);
+    order_scenario(x);
+    struct order *order = &x->scenario;
     bool started = false;
-    for (uint32_t w = order_pop(&order); w != IX_NONE; w = order_pop(&order)) {
+    for (uint32_t w = order_pop(order); w != IX_NONE; w = order_pop(order)) {
         if (w == x->claimant) {
             started = place_claimant(x, count);
             if (!started) {
                 break;
             }
         } else if (place_victim(x, w) && gang_evicted(s, w) > 0) {
-            order_push(&order, w);
+            order_push(order, w);
             continue;
         }
-        order_touch(&order, queue_of(s, w));
+        order_touch(order, queue_of(s, w));
     }
     arena_rewind(s->scratch, memory);
     if (started && x->rules->acceptable(x)) {
@@ -618,30 +618,45 @@ static uint32_t fewest_nodes(const struct search *x, const struct node_room *nod
     return node_count;
 }
 
-// Tries the fewest nodes that could be enough, then 1, 3, 7 … more, then all.
-static bool try_by_nodes(struct search *x, uint32_t count)
+// The first k of the ranked nodes: all units on them.
+static bool try_first_nodes(struct search *x, uint32_t k, uint32_t count)
+{
+    clear_marks(x);
+    for (uint32_t i = 0; i < x->units.count; i++) {
+        const struct victim_unit *unit = &x->units.items[i];
+        for (uint32_t t = 0; t < unit->count && !x->marked[i]; t++) {
+            uint32_t rank = x->node_rank[x->unit_nodes.items[unit->first + t]];
+            x->marked[i] = rank != IX_NONE && rank < k;
+        }
+    }
+    return try_marked(x, count);
+}
+
+static uint64_t hash_nodes(const struct node_room *nodes, uint32_t k)
+{
+    uint64_t h = k;
+    for (uint32_t i = 0; i < k; i++) {
+        h = hash_u64((uint64_t)nodes[i].room, hash_u64(nodes[i].node, h));
+    }
+    return h;
+}
+
+// Tries the fewest nodes that could be enough, where these are others than before; at the end also
+// 1, 3, 7 … more, then all.
+static bool try_by_nodes(struct search *x, uint32_t count, bool at_end, uint64_t *before)
 {
     struct arena_mark mark = arena_mark(x->s->scratch);
     struct node_room *nodes = ARENA_ARRAY(x->s->scratch, struct node_room, x->unit_tasks.count);
     uint32_t node_count = rank_nodes(x, nodes);
-    bool solved = false;
     uint32_t step = 1;
     uint32_t k = fewest_nodes(x, nodes, node_count, count);
-    while (k > 0 && !solved && !exhausted(x)) {
-        clear_marks(x);
-        for (uint32_t i = 0; i < x->units.count; i++) {
-            const struct victim_unit *unit = &x->units.items[i];
-            for (uint32_t t = 0; t < unit->count && !x->marked[i]; t++) {
-                uint32_t rank = x->node_rank[x->unit_nodes.items[unit->first + t]];
-                x->marked[i] = rank != IX_NONE && rank < k;
-            }
-        }
-        solved = try_marked(x, count);
-        if (k == node_count) {
-            break;
-        }
+    uint64_t hash = hash_nodes(nodes, k);
+    bool solved = k > 0 && hash != *before && try_first_nodes(x, k, count);
+    *before = hash;
+    while (at_end && !solved && k < node_count && !exhausted(x)) {
         k = k + step < node_count ? k + step : node_count;
         step *= 2;
+        solved = try_first_nodes(x, k, count);
     }
     arena_rewind(x->s->scratch, mark);
     return solved;
@@ -649,15 +664,17 @@ static bool try_by_nodes(struct search *x, uint32_t count)
 
 static bool solve_by_nodes(struct search *x, uint32_t count)
 {
+    uint64_t before = 0;
     while (next_unit(x)) {
-        if (all_may_be_enough(x, count) && try_by_nodes(x, count)) {
+        if (all_may_be_enough(x, count) && try_by_nodes(x, count, false, &before)) {
             return true;
         }
         if (exhausted(x)) {
             return false;
         }
     }
-    return false;
+    return x->units.count > 0 && all_may_be_enough(x, count) &&
+           try_by_nodes(x, count, true, &before);
 }
 
 static void record_chosen(struct search *x)
@@ -840,7 +857,9 @@ static bool solve(struct search *x)
 {
     struct mark before = trial_mark(x->s);
     bool solved = solve_growing(x, solve_by_node);
-    if (!solved && !exhausted(x)) {
+    // One pod on whole devices needs one node: the first generator has seen them all.
+    bool by_nodes = x->tasks.count > 1 || !counts_devices(x);
+    if (!solved && by_nodes && !exhausted(x)) {
         forget_units(x);
         order_restart(&x->victims);
         solved = solve_growing(x, solve_by_nodes);
@@ -1084,6 +1103,10 @@ static void init_search(struct search *x, struct sched *s, const struct search_r
     *x = (struct search){.s = s, .rules = rules, .claimant = IX_NONE, .run = 1};
     x->held = ARENA_ARRAY(s->arena, struct amounts, snap->queues.count);
     x->held_non_preemptible = ARENA_ARRAY(s->arena, struct amounts, snap->queues.count);
+    x->left = ARENA_ARRAY(s->arena, struct amounts, snap->queues.count);
+    x->left_seen = ARENA_ARRAY(s->arena, uint32_t, snap->queues.count);
+    x->left_involved = arena_alloc(s->arena, sizeof(*x->left_involved) * snap->queues.count);
+    order_init(&x->scenario, s, s->arena, false);
     x->taken = ARENA_ARRAY(s->arena, bool, snap->tasks.count);
     x->group_taken = ARENA_ARRAY(s->arena, uint32_t, snap->groups.count);
     x->gain = ARENA_ARRAY(s->arena, int64_t, snap->nodes.count);

@@ -39,10 +39,15 @@ struct search {
     struct sched *s;
     const struct search_rules *rules;
     struct order victims;
+    struct order scenario;   /* claimant and victims of the scenario being tried */
     uint32_t claimant;
     struct task_list tasks; /* the pods to be placed */
     struct amounts request; /* of those */
     struct amounts *held, *held_non_preemptible; /* [queues] when the search began */
+    struct amounts *left;    /* [queues] of reclaim: what they hold as victims are taken off */
+    uint32_t *left_seen;     /* [queues] = ledger: left is valid */
+    bool (*left_involved)[RES_COUNT]; /* [queues] what was taken off, where left is valid */
+    uint32_t ledger;
     ARRAY(struct victim_unit) units;
     ARRAY(uint32_t) unit_tasks, unit_nodes; /* pods of the units, and where each is */
     ARRAY(uint32_t) chosen;   /* units of the scenario being tried, ascending */
