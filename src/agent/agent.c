@@ -174,18 +174,17 @@ static struct agent_pod *pod_add(struct agent *a, struct uuid pod, uint32_t atte
     return p;
 }
 
-/* The supervisor is our child: collect it if it has ended. */
-static void process_collect(struct agent_pod *p)
+/* The supervisor is our child: collect it if it has ended; true when it has. */
+static bool process_collect(struct agent_pod *p)
 {
     siginfo_t how = {0};
-    if (p->process >= 0) {
-        (void)waitid(P_PIDFD, (id_t)p->process, &how, WEXITED | WNOHANG);
-    }
+    return p->process >= 0 && waitid(P_PIDFD, (id_t)p->process, &how, WEXITED | WNOHANG) == 0 &&
+           how.si_pid != 0;
 }
 
 static void pod_close(struct agent_pod *p)
 {
-    process_collect(p);
+    (void)process_collect(p);
     file_close(&p->dir_fd);
     file_close(&p->sock);
     file_close(&p->process);
@@ -401,9 +400,6 @@ static void pod_clean(struct agent *a, struct agent_pod *p, int lock)
 {
     struct err err;
     p->stage = STAGE_CLEANING;
-    if (p->launched) {
-        process_collect(p);
-    }
     if (!pod_supervise(a, p, lock, -1, &err)) {
         pod_record(a, p, POD_STATE_EXITED, "NodeLost");
     }
@@ -574,16 +570,28 @@ static void pod_status_came(struct agent *a, struct agent_pod *p, struct str bod
     pod_tell(a, p);
 }
 
-/* The connection ended: the supervisor recorded the end, or died. */
+/* Its supervisor has gone: it had recorded the end, or died. A child of ours is collected first, so
+ * that none stays behind as a zombie; its own end is the event that comes back here. */
+static void pod_gone(struct agent *a, struct agent_pod *p)
+{
+    if (p->process >= 0 && !process_collect(p)) {
+        p->retry_ms = RETRY_LAST_MS;
+        pod_expect(a, p);
+        return;
+    }
+    file_close(&p->process);
+    if (status_is_final(&p->status)) {
+        pod_remove(a, p);
+    } else {
+        pod_settle(a, p, NULL);
+    }
+}
+
 static void pod_disconnected(struct agent *a, struct agent_pod *p)
 {
     file_close(&p->sock);
     buf_clear(&p->in);
-    if (status_is_final(&p->status)) {
-        pod_remove(a, p);
-        return;
-    }
-    pod_settle(a, p, NULL);
+    pod_gone(a, p);
 }
 
 static void socket_serve(struct agent *a, struct agent_pod *p)
@@ -615,9 +623,13 @@ static void socket_serve(struct agent *a, struct agent_pod *p)
 
 static void process_ended(struct agent *a, struct agent_pod *p)
 {
-    process_collect(p);
+    if (!process_collect(p)) {
+        return; // news of the one before: its descriptor went in this same batch of events
+    }
     file_close(&p->process);
-    if (p->stage == STAGE_CLEANING) {
+    if (p->stage == STAGE_EXPECTED) {
+        pod_gone(a, p);
+    } else if (p->stage == STAGE_CLEANING) {
         // It recorded the end; if it could not, what is known is recorded here.
         if (status_read(p->dir_fd, &p->status, NULL) == STATUS_OK && status_is_final(&p->status)) {
             pod_tell(a, p);
@@ -625,7 +637,15 @@ static void process_ended(struct agent *a, struct agent_pod *p)
         } else {
             pod_record(a, p, POD_STATE_EXITED, "NodeLost");
         }
-    } else if (p->stage == STAGE_EXPECTED) {
+    }
+}
+
+/* One that is expected: it may be there by now, and one that ended is waited for. */
+static void timer_pod(struct agent *a, struct agent_pod *p)
+{
+    if (status_is_final(&p->status)) {
+        pod_gone(a, p);
+    } else {
         pod_settle(a, p, NULL);
     }
 }
@@ -639,7 +659,7 @@ static void timer_serve(struct agent *a)
     for (uint32_t left = a->pods_count; left > 0; left--) {
         struct agent_pod *p = a->pods[left - 1];
         if (p->stage == STAGE_EXPECTED && p->retry_at_ms <= now) {
-            pod_settle(a, p, NULL);
+            timer_pod(a, p);
         }
     }
     timer_set(a);

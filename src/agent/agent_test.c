@@ -279,7 +279,11 @@ static int processes_of(const struct request *r)
         while (!found && str_split(&rest, '\0', &part)) {
             found = str_eq(part, str_from_c(marker));
         }
-        count += found ? 1 : 0;
+        if (found) {
+            count++;
+            struct str stat = file_text(arena_printf(&w.arena, "/proc/%s/stat", e->d_name).ptr);
+            printf("# there is " STR_FMT "\n", STR_ARG(str_sub(stat, 0, 60)));
+        }
     }
     (void)closedir(dir);
     return count;
@@ -301,6 +305,25 @@ static void await_ready(const struct request *r)
         struct pollfd p = {.fd = agent_fd(w.agent), .events = POLLIN};
         (void)poll(&p, 1, 2);
     }
+}
+
+/* Our children, ended ones that nobody collected above all. */
+static int children(void)
+{
+    char path[64];
+    (void)snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+    struct str rest = file_text(path), part;
+    int count = 0;
+    while (str_split(&rest, ' ', &part)) {
+        count += part.len > 0 ? 1 : 0;
+    }
+    return count;
+}
+
+static bool children_are(const void *arg)
+{
+    const int *count = arg;
+    return children() == *count;
 }
 
 /* A fifo the job writes to or reads from: real synchronisation with a child. */
@@ -328,10 +351,11 @@ TEST(exit_status)
         {"what it leaves behind ends with it",       "sleep 60 & setsid sleep 60 & exit 3", 3,   "Error"    },
     };
     world_open();
+    int before = children();
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         test_row(rows[i].name);
         struct request *r = shell(rows[i].script);
-        int64_t before = clock_wall_ms();
+        int64_t since = clock_wall_ms();
         struct uuid pod = start(r);
         const struct seen *end = await(INPUT_POD_EXITED, pod);
         EXPECT_I64(end->exit_code, rows[i].code);
@@ -339,10 +363,11 @@ TEST(exit_status)
         EXPECT_I64(seen_times(INPUT_POD_STARTED, pod), 1);
         EXPECT_I64(seen_times(INPUT_POD_EXITED, pod), 1);
         const struct seen *began = await(INPUT_POD_STARTED, pod);
-        EXPECT(began < end && began->at_ms >= before && end->at_ms <= clock_wall_ms());
+        EXPECT(began < end && began->at_ms >= since && end->at_ms <= clock_wall_ms());
         EXPECT_I64(processes_of(r), 0);
     }
     test_row(NULL);
+    EXPECT(until(children_are, &before)); // supervisors are collected
     world_close();
 }
 
@@ -692,6 +717,7 @@ TEST(crashes_on_the_way)
 TEST(supervisor_killed)
 {
     world_open();
+    int before = children();
     struct request *r = shell("setsid sleep 60 & echo ready; exec sleep 60");
     (void)start(r);
     await_ready(r);
@@ -707,6 +733,7 @@ TEST(supervisor_killed)
     EXPECT_STR(str_from_c(end->reason), STR("NodeLost"));
     EXPECT_I64(end->exit_code, -1);
     EXPECT_I64(processes_of(r), 0);
+    EXPECT(until(children_are, &before)); // and no zombie stays
     world_close();
 }
 

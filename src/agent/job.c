@@ -180,7 +180,7 @@ static void child_signals(void)
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-NORETURN static void child(const struct job *job, int report, bool forked_in)
+NORETURN static void child(const struct job *job, int report, bool forked_in, pid_t parent)
 {
     (void)setsid();
     child_signals();
@@ -206,6 +206,9 @@ NORETURN static void child(const struct job *job, int report, bool forked_in)
     // Where there are no namespaces, at least the main process does not outlive its supervisor.
     if (job->isolate != NULL && job->isolate->init == 0) {
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) {
+            _exit(126); // it died before it could be told
+        }
     }
     if (!child_directory(job)) {
         child_fail(report, STEP_DIR);
@@ -229,9 +232,10 @@ pid_t job_start(const struct job *job, int *report)
         ends[1] = higher;
     }
     bool forked_in;
+    pid_t parent = getpid();
     pid_t pid = cgroup_fork(job->cgroup, &forked_in);
     if (pid == 0) {
-        child(job, ends[1], forked_in);
+        child(job, ends[1], forked_in, parent);
     }
     (void)close(ends[1]);
     if (pid < 0) {

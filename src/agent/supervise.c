@@ -672,9 +672,13 @@ static void end_reason(struct supervisor *s)
 static void end(struct supervisor *s)
 {
     if (is_image(s)) {
-        bool oom = false;
-        if (s->status.state == POD_STATE_EXITED && s->status.started_ms >= 0 &&
-            container_result(&s->launch, &s->status.exit_code, &oom)) {
+        // podman's own exit code is the container's, unless it is one of those that podman keeps for
+        // its own failures; what it says afterwards may lag behind.
+        int64_t code;
+        bool oom, known = s->status.started_ms >= 0 && container_result(&s->launch, &code, &oom);
+        if (known && s->status.state == POD_STATE_EXITED) {
+            bool own = s->main_code >= 125 && s->main_code <= 127;
+            s->status.exit_code = own ? code : s->status.exit_code;
             s->status.oom = oom;
         }
         container_remove(&s->launch);
@@ -725,9 +729,20 @@ int supervise_run(const char *dir)
     return 0;
 }
 
+/* A process in the middle of exec has no environment to be known by: nothing must be found several
+ * times in a row. */
+static void kill_marked(struct str marker)
+{
+    enum { ROUNDS_MAX = 500, QUIET_ROUNDS = 4 };
+    int quiet = 0;
+    for (int round = 0; round < ROUNDS_MAX && quiet < QUIET_ROUNDS; round++) {
+        quiet = tree_kill_marked(marker) > 0 ? 0 : quiet + 1;
+        (void)poll(NULL, 0, REAP_PAUSE_MS);
+    }
+}
+
 int supervise_clean(const char *dir)
 {
-    enum { ROUNDS_MAX = 200 };
     static struct supervisor s;
     struct err err = {0};
     if (supervisor_open(&s, dir, &err) != STATUS_OK) {
@@ -743,9 +758,7 @@ int supervise_clean(const char *dir)
         container_remove(&s.launch);
     }
     (void)cgroup_kill(&s.cgroup);
-    for (int round = 0; round < ROUNDS_MAX && tree_kill_marked(str_from_c(marker)) > 0; round++) {
-        (void)poll(NULL, 0, REAP_PAUSE_MS);
-    }
+    kill_marked(str_from_c(marker));
     cgroup_remove(&s.cgroup);
     (void)unlinkat(s.dir_fd, "sock", 0);
     struct pod_status last;
