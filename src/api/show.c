@@ -411,6 +411,19 @@ static void show_progress(struct show *s, struct jw *w, const struct workload *w
     }
 }
 
+/* When the pods that run, or ran last, were started. */
+static int64_t started_ms(const struct workload *wl)
+{
+    int64_t first_ms = wl->last_start_ms;
+    for (uint32_t i = 0; i < wl->pods_count && wl->last_start_ms <= 0; i++) {
+        int64_t start_ms = wl->pods[i].start_ms;
+        if (start_ms > 0 && (first_ms <= 0 || start_ms < first_ms)) {
+            first_ms = start_ms;
+        }
+    }
+    return first_ms;
+}
+
 void show_workload(struct show *s, struct jw *w, const struct workload *wl, bool with_events)
 {
     const struct project *project = show_find_project(&engine_state(s->engine)->plan, wl->project);
@@ -423,7 +436,7 @@ void show_workload(struct show *s, struct jw *w, const struct workload *wl, bool
     jw_member_string(w, STR("phase"), workload_phase(wl));
     jw_member_string(w, STR("author"), wl->author);
     show_time(w, STR("created_at"), wl->created_ms);
-    show_time(w, STR("started_at"), wl->last_start_ms);
+    show_time(w, STR("started_at"), started_ms(wl));
     show_time(w, STR("ended_at"), wl->end_ms);
     jw_member_string(w, STR("priority"), priority_word(wl->spec.priority));
     jw_member_i64(w, STR("priority_value"), wl->spec.priority);
@@ -478,6 +491,18 @@ static void tell(struct jw *w, struct buf *text)
     buf_clear(text);
 }
 
+/* Why it ended, where its exit code alone does not say so; "" otherwise. */
+static struct str cause_of_end(const struct workload *wl)
+{
+    for (uint32_t i = 0; i < wl->pods_count; i++) {
+        const struct pod *p = &wl->pods[i];
+        if (p->phase == POD_FAILED && !str_eq(p->end_reason, STR("Error"))) {
+            return p->end_reason;
+        }
+    }
+    return STR("");
+}
+
 static void tell_status(const struct workload *wl, struct buf *text)
 {
     char since[RFC3339_TEXT_SIZE];
@@ -490,6 +515,10 @@ static void tell_status(const struct workload *wl, struct buf *text)
     } else if (wl->end_ms > 0) {
         buf_printf(text, "It ended at " STR_FMT ": " STR_FMT,
                    STR_ARG(rfc3339_format(wl->end_ms, since)), STR_ARG(phase));
+        struct str cause = cause_of_end(wl);
+        if (cause.len > 0) {
+            buf_printf(text, ": " STR_FMT, STR_ARG(cause));
+        }
         if (p != NULL && p->exit_code >= 0) {
             buf_printf(text, ", exit code %lld", (long long)sum_pods(wl).exit_code);
         }
