@@ -204,6 +204,9 @@ static enum status read_file(struct reading *r, struct str data_dir)
     if (status == STATUS_UNKNOWN) {
         return STATUS_OK;
     }
+    if (status == STATUS_IO) {
+        err_hint(r->err, "choose another directory with --data");
+    }
     problems_init(&problems, r->arena);
     if (status == STATUS_OK) {
         struct str text = arena_str(r->arena, buf_view(&bytes));

@@ -1,0 +1,348 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How `weir up` starts, stops, and what it says when it cannot: settings, a directory in use or not
+writable, damage, a torn write, a full disk. Against the real executable; prints TAP.
+
+usage: server_test.py WEIR"""
+
+import http.client
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+WEIR = os.path.abspath(sys.argv[1])
+DEADLINE_S = 60
+PLAN = """organization:
+  departments:
+    - name: d
+      node_pool_quotas: {default: {guaranteed_gpus: 4}}
+      projects: [{name: p, node_pool_quotas: {default: {guaranteed_gpus: 4}}}]
+"""
+TESTS = []
+
+
+class Skip(Exception):
+    pass
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+class Connection(http.client.HTTPConnection):
+    def __init__(self, path):
+        super().__init__("weir", timeout=DEADLINE_S)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
+def until(what, condition):
+    end = time.monotonic() + DEADLINE_S
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.02)
+    raise AssertionError(f"not in {DEADLINE_S} s: {what}")
+
+
+def check(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+class Server:
+    """A weir on `data`, answering at a socket beside it."""
+
+    def __init__(self, home, data=None, flags=(), env=None):
+        self.home = home
+        self.data = data or os.path.join(home, "data")
+        self.socket = os.path.join(home, "s")
+        self.flags, self.env = list(flags), dict(os.environ, **(env or {}))
+        self.process = None
+
+    def command(self):
+        return [WEIR, "up", "--data", self.data, "--socket", self.socket, "--listen", ":0",
+                "--gpus", "fake:4", *self.flags]
+
+    def start(self):
+        self.log = open(os.path.join(self.home, "log"), "ab")
+        self.process = subprocess.Popen(self.command(), stdout=self.log, stderr=self.log,
+                                        stdin=subprocess.DEVNULL, env=self.env)
+        until("it answers", self.answers)
+        return self
+
+    def answers(self):
+        check(self.process.poll() is None, f"it ended: {self.said()}")
+        try:
+            return self.ask("GET", "/cluster")[1].get("nodes", 0) > 0
+        except OSError:
+            return False
+
+    def ask(self, method, path, body=None, key=None):
+        connection = Connection(self.socket)
+        headers = {"Idempotency-Key": key} if key else {}
+        try:
+            connection.request(method, "/api/weir/v1" + path, body, headers)
+            answer = connection.getresponse()
+            return answer.status, json.loads(answer.read())
+        finally:
+            connection.close()
+
+    def said(self):
+        with open(os.path.join(self.home, "log"), encoding="utf-8", errors="replace") as f:
+            return f.read()
+
+    def events(self, name):
+        lines = [line for line in self.said().splitlines() if line.startswith("{")]
+        return [event for event in map(json.loads, lines) if event["event"] == name]
+
+    def submit(self, name, command=("sleep", "600")):
+        return self.ask("POST", "/workloads", json.dumps(
+            {"name": name, "project": "p", "spec": {"command": list(command), "grace_ms": 100}}))
+
+    def stop(self, how=signal.SIGTERM):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(how)
+            self.process.wait(DEADLINE_S)
+        return self.process.returncode if self.process else None
+
+    def refused(self):
+        """What it says when it does not start."""
+        done = subprocess.run(self.command(), capture_output=True, text=True, env=self.env,
+                              timeout=DEADLINE_S, stdin=subprocess.DEVNULL)
+        check(done.returncode not in (0, -signal.SIGABRT, -signal.SIGSEGV),
+              f"exit {done.returncode}: {done.stderr}")
+        return done.stderr
+
+    def delete_all(self):
+        for item in self.ask("GET", "/workloads")[1]["items"]:
+            self.ask("DELETE", "/workloads/" + item["id"])
+        until("all is stopped", lambda: self.ask("GET", "/cluster")[1]["gpus_held"] == 0 and all(
+            p["phase"] not in ("Initializing", "Running", "Terminating")
+            for w in self.ask("GET", "/workloads?deleted=1")[1]["items"] for p in w["pods"]))
+
+
+@test
+def a_clean_stop_leaves_jobs_running_and_nothing_to_apply(home):
+    s = Server(home).start()
+    check(s.ask("POST", "/plan/apply", PLAN)[0] == 200, "plan")
+    check(s.submit("one")[0] == 201, "submit")
+    until("it runs", lambda: s.ask("GET", "/workloads/p/one")[1]["phase"] == "Running")
+    before = s.ask("GET", "/workloads/p/one")[1]
+    check(s.stop() == 0, "exit status of a clean stop")
+    check(not os.path.exists(s.socket), "the socket is left behind")
+    s.start()
+    started = s.events("server_started")[-1]
+    check(started["replayed"] == 0 and started["checkpoint_seq"] > 0, started)
+    after = s.ask("GET", "/workloads/p/one")[1]
+    check(after["phase"] == "Running" and after["pods"] == before["pods"], (before, after))
+    s.delete_all()
+    check(s.stop() == 0, "exit status")
+
+
+@test
+def settings_by_flag_then_environment_then_file(home):
+    data = os.path.join(home, "data")
+    os.makedirs(data)
+    with open(os.path.join(data, "weir.yaml"), "w", encoding="utf-8") as f:
+        f.write("gpus: fake:2\nnode_name: from-file\nnode_labels: {zone: a, rack: 7}\n")
+    s = Server(home)
+    s.command = lambda: [WEIR, "up", "--socket", s.socket, "--listen=:0"]
+    s.env["WEIR_DATA"] = data
+    s.start()
+    node = s.ask("GET", "/nodes")[1]["items"][0]
+    check(node["name"] == "from-file" and node["gpus"] == 2, node)
+    check(node["labels"]["zone"] == "a" and node["labels"]["rack"] == "7", node)
+    s.stop()
+    s.env["WEIR_GPUS"] = "fake:3"
+    s.start()
+    until("environment over file", lambda: s.ask("GET", "/nodes/from-file")[1]["gpus"] == 3)
+    address = s.events("server_started")[-1]["address"]
+    host, port = address.rsplit(":", 1)
+    check(host == "127.0.0.1" and int(port) > 0, address)
+    tcp = http.client.HTTPConnection(host, int(port), timeout=DEADLINE_S)
+    tcp.request("GET", "/healthz")
+    check(json.loads(tcp.getresponse().read())["ok"] is True, "healthz over TCP")
+    s.stop()
+
+
+@test
+def wrong_settings_are_named(home):
+    rows = [
+        (["--dta", "x"], "did you mean --data"),
+        (["--gpus"], "needs a value"),
+        (["--gpus", "fake:no"], "fake:"),
+        (["--listen", "nowhere"], "HOST:PORT"),
+        (["--node-label", "x"], "=VALUE"),
+        (["--log-level", "loud"], "debug"),
+        (["--socket", "/" + "x" * 200], "--socket"),
+    ]
+    for flags, want in rows:
+        said = Server(home, flags=flags).refused()
+        check(want in said, f"{flags}: expected {want!r} in {said!r}")
+    os.makedirs(os.path.join(home, "data"), exist_ok=True)
+    path = os.path.join(home, "data", "weir.yaml")
+    for text, want in [("gpu: fake:4\n", 'did you mean "gpus"'), ("a: [\n", "weir.yaml:"),
+                       ("listen: [1]\n", "weir.yaml:1:9"), ("- x\n", "a map")]:
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        said = Server(home).refused()
+        check(want in said, f"{text!r}: expected {want!r} in {said!r}")
+
+
+@test
+def a_directory_in_use_names_the_process(home):
+    s = Server(home).start()
+    other = Server(tempfile.mkdtemp(dir=home), data=s.data)
+    said = other.refused()
+    check(f"process {s.process.pid}" in said and "--data" in said, said)
+    check(s.ask("GET", "/whoami")[0] == 200, "the first goes on")
+    elsewhere = Server(home, data=os.path.join(home, "other"))
+    said = elsewhere.refused()  # the same socket
+    check("--socket" in said and s.socket in said, said)
+    check(s.ask("GET", "/whoami")[0] == 200, "the first goes on")
+    s.stop()
+
+
+@test
+def a_directory_that_cannot_be_written(home):
+    blocked = os.path.join(home, "file")
+    with open(blocked, "w", encoding="utf-8") as f:
+        f.write("no directory")
+    said = Server(home, data=blocked).refused()
+    check(blocked in said and "--data" in said, said)
+    if os.geteuid() != 0:
+        os.makedirs(os.path.join(home, "ro"), 0o500)
+        check("--data" in Server(home, data=os.path.join(home, "ro")).refused(), "read-only")
+
+
+def filled(home):
+    """A data directory with some history, left by kill -9."""
+    s = Server(home).start()
+    check(s.ask("POST", "/plan/apply", PLAN)[0] == 200, "plan")
+    for i in range(20):
+        check(s.submit(f"job-{i}", ["true"])[0] == 201, "submit")
+    until("all ended", lambda: s.ask("GET", "/workloads?phase=Completed")[1]["total"] == 20)
+    s.stop(signal.SIGKILL)
+    return s
+
+
+@test
+def a_torn_write_is_dropped_and_told(home):
+    s = filled(home)
+    wal = os.path.join(s.data, "weir.db-wal")
+    size = os.path.getsize(wal)
+    check(size > 0, "no write-ahead log")
+    with open(wal, "r+b") as f:
+        f.truncate(size - 100)
+    s.start()
+    check(s.events("torn_write_dropped"), s.said())
+    check(s.ask("GET", "/workloads")[1]["total"] == 20, "what was acknowledged long ago")
+    s.stop()
+
+
+@test
+def damage_in_the_middle_stops_the_start(home):
+    s = filled(home)
+    wal = os.path.join(s.data, "weir.db-wal")
+    kept = open(wal, "rb").read()
+    with open(wal, "r+b") as f:
+        f.seek(len(kept) // 2)
+        f.write(b"damage")
+    said = s.refused()
+    check("weir.db-wal" in said and re.search(r"byte \d+", said) and "backup" in said, said)
+    with open(wal, "wb") as f:
+        f.write(kept)
+    s.start()
+    s.stop()  # now all is in weir.db
+    database = os.path.join(s.data, "weir.db")
+    with open(database, "r+b") as f:
+        f.write(b"not a database at all")
+    said = s.refused()
+    check("weir.db" in said and "backup" in said, said)
+
+
+@test
+def a_full_disk_answers_reads_and_recovers(home):
+    small = os.path.join(home, "small")
+    os.makedirs(small)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", small],
+                      capture_output=True).returncode != 0:
+        raise Skip("needs the right to mount a small file system")
+    try:
+        s = Server(home, data=os.path.join(small, "data")).start()
+        check(s.ask("POST", "/plan/apply", PLAN)[0] == 200, "plan")
+        ballast = os.path.join(small, "ballast")
+        check(s.submit("first", ["true"])[0] == 201, "submit")
+        with open(ballast, "wb", buffering=0) as f:
+            try:
+                while True:
+                    f.write(b"x" * 65536)
+            except OSError:
+                pass
+        acknowledged = 1
+        status, body = 201, {}
+        for i in range(2000):
+            status, body = s.submit(f"more-{i}", ["true"])
+            if status != 201:
+                break
+            acknowledged += 1
+        check(status in (500, 503) and "disk full" in body["message"], (status, body))
+        check(s.ask("GET", "/workloads?deleted=1")[1]["total"] == acknowledged, "reads go on")
+        os.unlink(ballast)
+        until("it recovers", lambda: s.submit("after", ["true"])[0] in (201, 409))
+        check(s.ask("GET", "/workloads?deleted=1")[1]["total"] == acknowledged + 1, "nothing lost")
+        s.stop(signal.SIGKILL)
+        s.start()
+        check(s.ask("GET", "/workloads?deleted=1")[1]["total"] == acknowledged + 1, "nor later")
+        s.stop()
+    finally:
+        subprocess.run(["umount", "-l", small], capture_output=True)
+
+
+def main():
+    print(f"1..{len(TESTS)}")
+    failed = 0
+    for number, function in enumerate(TESTS, 1):
+        home = tempfile.mkdtemp(prefix="weir-server-", dir="/tmp")
+        servers = []
+        original = Server.start
+
+        def start(self, original=original):
+            servers.append(self)
+            return original(self)
+
+        Server.start = start
+        try:
+            function(home)
+            print(f"ok {number} - {function.__name__}", flush=True)
+        except Skip as why:
+            print(f"ok {number} - {function.__name__} # SKIP {why}", flush=True)
+        except Exception:  # pylint: disable=broad-except
+            failed += 1
+            print(f"not ok {number} - {function.__name__}", flush=True)
+            for line in traceback.format_exc().splitlines():
+                print("# " + line)
+        finally:
+            Server.start = original
+            for server in servers:
+                server.stop(signal.SIGKILL)
+            shutil.rmtree(home, ignore_errors=True)
+    return 1 if failed else 0
+
+
+sys.exit(main())
