@@ -63,8 +63,9 @@ static void list_send(struct call *c, struct jw *w)
     call_send(c, 200);
 }
 
-/* What is not there: with the nearest name that is. */
-static void unknown(struct call *c, const char *what, const struct str *names, uint32_t count)
+/* What is not there: with the nearest name that is, or the command that lists them. */
+static void unknown(struct call *c, const char *what, const char *noun, const struct str *names,
+                    uint32_t count)
 {
     struct err err;
     struct str name = str_sub(c->segments[0], 0, 100);
@@ -72,6 +73,8 @@ static void unknown(struct call *c, const char *what, const struct str *names, u
     uint32_t near = str_nearest(name, names, count);
     if (near < count) {
         err_hint(&err, "did you mean \"" STR_FMT "\"?", STR_ARG(names[near]));
+    } else {
+        err_hint(&err, "weir %s list shows those there are", noun);
     }
     call_fail(c, &err);
 }
@@ -106,7 +109,7 @@ void get_department(struct call *c)
     const struct plan *plan = plan_of(c);
     FIND_NAMED(c, plan->departments, plan->departments_count, names, at);
     if (at == plan->departments_count) {
-        unknown(c, "department", names, plan->departments_count);
+        unknown(c, "department", "department", names, plan->departments_count);
         return;
     }
     struct show show = call_show(c);
@@ -132,7 +135,7 @@ void get_project(struct call *c)
     const struct plan *plan = plan_of(c);
     FIND_NAMED(c, plan->projects, plan->projects_count, names, at);
     if (at == plan->projects_count) {
-        unknown(c, "project", names, plan->projects_count);
+        unknown(c, "project", "project", names, plan->projects_count);
         return;
     }
     struct show show = call_show(c);
@@ -158,7 +161,7 @@ void get_pool(struct call *c)
     const struct plan *plan = plan_of(c);
     FIND_NAMED(c, plan->pools, plan->pools_count, names, at);
     if (at == plan->pools_count) {
-        unknown(c, "node pool", names, plan->pools_count);
+        unknown(c, "node pool", "nodepool", names, plan->pools_count);
         return;
     }
     struct show show = call_show(c);
@@ -185,7 +188,7 @@ void get_node(struct call *c)
     const struct state *st = engine_state(c->api->config.engine);
     FIND_NAMED(c, st->nodes, st->nodes_count, names, at);
     if (at == st->nodes_count) {
-        unknown(c, "node", names, st->nodes_count);
+        unknown(c, "node", "node", names, st->nodes_count);
         return;
     }
     struct show show = call_show(c);

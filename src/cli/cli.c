@@ -75,8 +75,12 @@ static void print_error(struct cli *cli, const char *command, const struct err *
             command[0] != 0 ? " " : "", command, tint_end(cli->colour_err), STR_ARG(text));
     print_field(cli, "field", str_from_c(err->field));
     print_field(cli, "value", view_raw(body, "value"));
-    print_field(cli, "details", view_raw(body, "details"));
-    print_field(cli, "next", str_from_c(err->hint));
+    struct str details = view_raw(body, "details");
+    struct str next = str_from_c(err->hint);
+    if (!str_eq(details, next)) {
+        print_field(cli, "details", details);
+    }
+    print_field(cli, "next", next);
     if (cli->debug) {
         print_field(cli, "request", view_raw(body, "request_id"));
         print_field(cli, "source", str_from_c(err->source));

@@ -76,6 +76,12 @@ int run_workload_list(struct cli *cli, const struct args *args)
     struct doc all;
     struct table t;
     int failed = fetch_all(cli, args, &all);
+    if (!failed && all.child_count == 0 && args_has(args, "project")) {
+        // Nothing there, or a project that does not exist?
+        struct answer answer;
+        const struct str path[] = {STR("projects"), args_text(args, "project")};
+        failed = listing_get(cli, client_path(&cli->client, 2, path), &answer);
+    }
     if (failed || listing_form(cli, args, &all, &failed)) {
         return failed;
     }

@@ -89,7 +89,10 @@ enum status table_choose(struct table *t, struct str names, struct err *err)
             if (near < t->columns_count) {
                 err_hint(err, "did you mean " STR_FMT "?", STR_ARG(known[near]));
             } else {
-                err_hint(err, "there are " STR_FMT, STR_ARG(list));
+                s = err_set(err, STATUS_INVALID,
+                            "unknown column \"" STR_FMT "\": there are " STR_FMT, STR_ARG(name),
+                            STR_ARG(list));
+                err_field(err, "--columns");
             }
             return s;
         }

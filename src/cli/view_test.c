@@ -223,7 +223,7 @@ TEST(tables_fit_and_columns_are_chosen)
     EXPECT_STR(str_from_c(err.text), STR("unknown column \"naem\""));
     EXPECT_STR(str_from_c(err.hint), STR("did you mean name?"));
     EXPECT_STATUS(table_choose(&t, STR("zzzzzz"), &err), STATUS_INVALID);
-    EXPECT_STR(str_from_c(err.hint), STR("there are name, n, why, id"));
+    EXPECT_STR(str_from_c(err.text), STR("unknown column \"zzzzzz\": there are name, n, why, id"));
     arena_done(&arena);
 }
 

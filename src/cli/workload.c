@@ -52,13 +52,30 @@ const struct column workload_columns[WORKLOAD_COLUMNS] = {
     {"id",             "ID",             COLUMN_EXTRA               },
 };
 
+// Of a workload that failed: what its first failed pod ended with.
+static struct str end_of(struct arena *arena, const struct doc *workload)
+{
+    const struct doc *pods = doc_get(workload, STR("pods"));
+    bool failed = str_eq(view_raw(workload, "phase"), STR("Failed"));
+    for (const struct doc *p = failed && pods != NULL ? pods->child : NULL; p != NULL;
+         p = p->next) {
+        if (str_eq(view_raw(p, "phase"), STR("Failed"))) {
+            struct str reason = view_text(p, "end_reason");
+            return !str_eq(reason, STR("Error")) ? reason
+                                                 : arena_printf(arena, "exit code " STR_FMT,
+                                                                STR_ARG(view_text(p, "exit_code")));
+        }
+    }
+    return STR("-");
+}
+
 struct str workload_reason(struct arena *arena, const struct doc *workload)
 {
     const struct doc *why = doc_get(workload, STR("why"));
     struct str message = view_raw(why, "message");
     int64_t place = view_i64(workload, "place", 0);
     if (message.len == 0) {
-        return STR("-");
+        return end_of(arena, workload);
     }
     if (place > 0) {
         return arena_printf(arena, STR_FMT " (place %lld in the queue)", STR_ARG(message),

@@ -10,8 +10,8 @@ extern const struct column workload_columns[WORKLOAD_COLUMNS];
 
 /* workload_row adds the row of one workload; everything made lives in arena. */
 void workload_row(struct arena *arena, struct table *t, const struct doc *workload, int64_t now_ms);
-/* workload_reason says in one line why it is not running, with its place in the queue; "-" when it
- * is. */
+/* workload_reason says in one line why it waits, with its place in the queue, or what it failed
+ * with; "-" otherwise. */
 struct str workload_reason(struct arena *arena, const struct doc *workload);
 
 /* workload_path gives the API's path of the workload that word (or --uuid) names: an id, project/name,

@@ -357,6 +357,9 @@ static bool bind_ok(struct rules *r, const struct bind *b)
         return BREACH(r, "gang %.*s starts with less than its minimum (R5)", STR_ARG(w->name));
     }
     const struct project *p = find_project(r->s, w->project);
+    if (!p) {
+        return BREACH(r, "%.*s starts in a project that is not there", STR_ARG(w->name));
+    }
     struct quota q = plan_quota(p->quotas, p->quotas_count, pool);
     bool ok = claims_respected(r, w, b) && within(r, w, pool, "project", p->name, &q, false);
     const struct department *d = find_department(r->s, p->department);
