@@ -381,14 +381,17 @@ void container_remove(const struct launch *l)
 
 bool container_result(const struct launch *l, int64_t *exit_code, bool *oom)
 {
-    static const char *const words[] = {"container", "inspect", "--format",
-                                        "{{.State.ExitCode}} {{.State.OOMKilled}}", NULL};
+    static const char *const words[] = {
+        "container", "inspect", "--format",
+        "{{.State.Status}} {{.State.ExitCode}} {{.State.OOMKilled}}", NULL};
     struct buf out;
     buf_init(&out, OUTPUT_MAX);
-    struct str rest, code;
+    struct str rest, status, code;
     bool known = container_tell(l, words, &out) == 0;
     rest = str_trim(buf_view(&out));
-    known = known && str_split(&rest, ' ', &code) && num_parse_i64(code, exit_code);
+    // podman learns of an end a moment later than the one who is attached.
+    known = known && str_split(&rest, ' ', &status) && str_eq(status, STR("exited")) &&
+            str_split(&rest, ' ', &code) && num_parse_i64(code, exit_code);
     *oom = known && str_eq(rest, STR("true"));
     buf_done(&out);
     return known;

@@ -57,6 +57,7 @@ struct supervisor {
     bool stopping, killed, shutdown; /* shutdown: the machine, not weir, ends us */
     int64_t kill_at_ms;              /* of the monotonic clock; while stopping */
     int main_code;
+    bool main_signalled;
     struct session sessions[SESSIONS_MAX];
 };
 
@@ -305,9 +306,11 @@ static void stop(struct supervisor *s, int64_t grace_ms)
     }
     pid_t pid = s->preparer > 0 ? s->preparer : s->main_pid;
     if (pid > 0) {
-        // Our own child, not reaped yet: the number cannot be anyone else's.
-        (void)kill(-pid, SIGTERM);
-        (void)kill(pid, SIGTERM);
+        // Our own child, not reaped yet: the number cannot be anyone else's. Once only: podman hands
+        // the first on, and takes a second for itself when the container has just ended.
+        if (kill(-pid, SIGTERM) != 0) {
+            (void)kill(pid, SIGTERM); // it has no session of its own yet
+        }
         (void)kill(-pid, SIGCONT);
     }
 }
@@ -339,6 +342,7 @@ static void child_reaped(struct supervisor *s, pid_t pid, int wait_status)
         }
         s->main_pid = 0;
         s->main_code = job_code(wait_status);
+        s->main_signalled = WIFSIGNALED(wait_status);
         if (s->phase == PHASE_RUNNING) {
             s->phase = PHASE_OVER;
             s->status.state = POD_STATE_EXITED;
@@ -672,12 +676,12 @@ static void end_reason(struct supervisor *s)
 static void end(struct supervisor *s)
 {
     if (is_image(s)) {
-        // podman's own exit code is the container's, unless it is one of those that podman keeps for
-        // its own failures; what it says afterwards may lag behind.
+        // The exit code of podman is the container's, unless it is one of those that podman keeps
+        // for its own failures, or a signal ended podman itself.
         int64_t code;
         bool oom, known = s->status.started_ms >= 0 && container_result(&s->launch, &code, &oom);
         if (known && s->status.state == POD_STATE_EXITED) {
-            bool own = s->main_code >= 125 && s->main_code <= 127;
+            bool own = s->main_signalled || (s->main_code >= 125 && s->main_code <= 127);
             s->status.exit_code = own ? code : s->status.exit_code;
             s->status.oom = oom;
         }
