@@ -126,6 +126,8 @@ void effect_forget(struct effects *fx, const struct workload *w, uint32_t pod);
  * e->scratch); the apply functions cannot fail and are called only after the check said OK. */
 void submit_check(const struct engine *e, const struct input *in, struct workload_spec *resolved,
                   struct outcome *out);
+/* spec_numbers_ok: every number is in its range, and they agree; else *out says which not. */
+bool spec_numbers_ok(const struct workload_spec *s, struct outcome *out);
 void submit_apply(struct step *st, const struct workload_spec *resolved);
 void life_check(const struct engine *e, const struct input *in, struct outcome *out);
 void life_apply(struct step *st);

@@ -136,12 +136,12 @@ static bool pod_sound(const struct state *s, const struct pod *p)
 static bool workload_sound(const struct state *s, const struct workload *w)
 {
     const struct workload_spec *spec = &w->spec;
+    struct outcome ignored;
     bool live = w->end_ms == TIME_NEVER;
     if (uuid_is_zero(w->id) || w->desired > WANT_DELETED || w->kind > WORKLOAD_DISTRIBUTED ||
-        w->pods_count == 0 || w->pods_count > WORKLOAD_PODS_MAX || spec->pods_min < 1 ||
-        spec->pods_min > w->pods_count ||
+        !spec_numbers_ok(spec, &ignored) || (int64_t)w->pods_count != spec->pods ||
         (spec->preemptibility != PREEMPTIBLE && spec->preemptibility != NON_PREEMPTIBLE) ||
-        spec->restart > RESTART_ALWAYS || w->events_count > EVENTS_MAX + 1) {
+        w->events_count > EVENTS_MAX + 1) {
         return false;
     }
     if (live &&

@@ -37,7 +37,7 @@ static bool in_ranges(const struct range *ranges, uint32_t count, struct outcome
     return true;
 }
 
-static bool numbers_ok(const struct workload_spec *s, struct outcome *out)
+bool spec_numbers_ok(const struct workload_spec *s, struct outcome *out)
 {
     const struct pod_spec *p = &s->pod;
     const struct range ranges[] = {
@@ -237,7 +237,7 @@ void submit_check(const struct engine *e, const struct input *in, struct workloa
     const struct submit *s = &in->submit;
     *resolved = s->spec;
     const struct project *project = find_project(e, s->project, out);
-    if (!project || !name_ok(s->name, out) || !numbers_ok(&s->spec, out) ||
+    if (!project || !name_ok(s->name, out) || !spec_numbers_ok(&s->spec, out) ||
         !pools_known(e, &s->spec, out) || !ids_ok(e, s, out)) {
         return;
     }

@@ -110,7 +110,8 @@ static bool do_bind(struct step *st, const struct bind *b)
         return false;
     }
     const struct workload *w = &st->e->s.workloads[row];
-    if (w->pods[pod].phase != POD_PENDING || w->desired != WANT_RUN || !place_free(st->e, b)) {
+    if (w->pods[pod].phase != POD_PENDING || w->desired != WANT_RUN ||
+        b->devices_count != (uint32_t)w->spec.pod.gpu_devices || !place_free(st->e, b)) {
         return false;
     }
     pod_bind(st, row, pod, b->node, b->devices, b->devices_count);

@@ -203,7 +203,7 @@ void demand_next(struct sim_demand *d, const struct state *s, struct arena *aren
         out->target = prng_chance(p, 20) ? mint(p)
                                          : s->workloads[prng_below(p, s->workloads_count)].id;
     }
-    if (prng_chance(p, 100)) { // the answers are kept in the state, which is hashed all the time
+    if (prng_chance(p, 20)) { // the answers are kept in the state, which is hashed all the time
         out->key = arena_printf(arena, "k%llu", (unsigned long long)d->keys++);
     }
 }

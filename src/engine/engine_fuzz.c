@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any sequence of inputs, sensible or not, spelled by bytes: the invariants hold after each, the
+// check foretells the answer, and the state survives its checkpoint.
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/check.h"
+#include "engine/engine.h"
+#include "model/units.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct bytes {
+    const uint8_t *at, *end;
+};
+
+static uint32_t next(struct bytes *b, uint32_t bound)
+{
+    return b->at < b->end ? *b->at++ % bound : 0;
+}
+
+static int64_t next_number(struct bytes *b)
+{
+    static const int64_t odd[] = {0, 1, -1, 2, 7000, 6999, 64, INT64_MAX, INT64_MIN, 1000, 40, 100};
+    return odd[next(b, sizeof(odd) / sizeof(odd[0]))];
+}
+
+static struct str next_name(struct bytes *b)
+{
+    static const struct str names[] = {STRS("a"),    STRS("b"), STRS("default"),
+                                       STRS("pool"), STRS(""),  STRS("no/slash")};
+    return names[next(b, sizeof(names) / sizeof(names[0]))];
+}
+
+static struct uuid next_id(struct bytes *b, uint32_t bound)
+{
+    struct uuid u = {{0}};
+    u.b[0] = (uint8_t)next(b, bound);
+    return u;
+}
+
+/* Devices of node n are named by one letter and number. */
+static struct str device_name(struct arena *a, struct str node, uint32_t i)
+{
+    return arena_printf(a, "%.*s-%u", STR_ARG(node), i);
+}
+
+static struct quota *next_quotas(struct bytes *b, struct arena *a, uint32_t *count)
+{
+    *count = next(b, 3);
+    struct quota *q = ARENA_ARRAY(a, struct quota, *count);
+    for (uint32_t i = 0; i < *count; i++) {
+        q[i] = (struct quota){.pool = next_name(b),
+                              .gpu_share = DEVICE_SHARE * next(b, 4),
+                              .gpu_max_share = next(b, 2) ? -1 : next_number(b),
+                              .cpu_milli = -1,
+                              .cpu_max_milli = -1,
+                              .memory_bytes = -1,
+                              .memory_max_bytes = -1,
+                              .over_quota = next(b, 4) != 0,
+                              .weight_milli = 2000,
+                              .rank = 65,
+                              .reclaim_min_runtime_ms = -1,
+                              .preempt_min_runtime_ms = -1};
+    }
+    return q;
+}
+
+static void next_plan(struct bytes *b, struct arena *a, struct plan_apply *out)
+{
+    out->prune = next(b, 2) != 0;
+    out->base_revision = next(b, 4) == 0 ? next_number(b) : 0;
+    struct plan *p = &out->plan;
+    p->pools_count = next(b, 3);
+    p->pools = ARENA_ARRAY(a, struct pool, p->pools_count);
+    for (uint32_t i = 0; i < p->pools_count; i++) {
+        p->pools[i] = (struct pool){.name = next_name(b), .label_key = next_name(b)};
+    }
+    p->departments_count = next(b, 3);
+    p->departments = ARENA_ARRAY(a, struct department, p->departments_count);
+    for (uint32_t i = 0; i < p->departments_count; i++) {
+        struct department *d = &p->departments[i];
+        d->name = next_name(b);
+        d->parent = next(b, 3) == 0 ? next_name(b) : STR("");
+        d->quotas = next_quotas(b, a, &d->quotas_count);
+    }
+    p->projects_count = next(b, 3);
+    p->projects = ARENA_ARRAY(a, struct project, p->projects_count);
+    for (uint32_t i = 0; i < p->projects_count; i++) {
+        struct project *j = &p->projects[i];
+        j->name = next_name(b);
+        j->department = next_name(b);
+        j->quotas = next_quotas(b, a, &j->quotas_count);
+    }
+}
+
+static void next_submit(struct bytes *b, struct arena *a, struct submit *s)
+{
+    s->id = next_id(b, 8);
+    s->name = next_name(b);
+    s->project = next_name(b);
+    s->kind = (enum workload_kind)next(b, 5);
+    s->pod_ids_count = next(b, 4);
+    s->pod_ids = ARENA_ARRAY(a, struct pod_id, s->pod_ids_count);
+    for (uint32_t i = 0; i < s->pod_ids_count; i++) {
+        s->pod_ids[i].id = next_id(b, 24);
+    }
+    s->spec.pods = next(b, 8) == 0 ? next_number(b) : s->pod_ids_count;
+    s->spec.pods_min = next(b, 4);
+    s->spec.preemptibility = (enum preemptibility)next(b, 4);
+    s->spec.backoff_limit = next(b, 3);
+    s->spec.restart = (enum restart_policy)next(b, 4);
+    s->spec.auto_delete_ms = next_number(b);
+    s->spec.pod.gpu_devices = next(b, 3);
+    s->spec.pod.gpu_portion_share = next(b, 4) == 0 ? next_number(b) : 0;
+    s->spec.pod.cpu_milli = next_number(b);
+    s->spec.pools_count = next(b, 3);
+    s->spec.pools = ARENA_ARRAY(a, struct str_item, s->spec.pools_count);
+    for (uint32_t i = 0; i < s->spec.pools_count; i++) {
+        s->spec.pools[i].value = next_name(b);
+    }
+}
+
+static void next_node(struct bytes *b, struct arena *a, struct node *n)
+{
+    n->name = next_name(b);
+    n->devices_count = next(b, 4);
+    n->devices = ARENA_ARRAY(a, struct device, n->devices_count);
+    for (uint32_t i = 0; i < n->devices_count; i++) {
+        n->devices[i].uuid = device_name(a, n->name, next(b, 4));
+        n->devices[i].healthy = next(b, 4) != 0;
+        n->devices[i].memory_bytes = next_number(b);
+    }
+    n->cpu_milli = next_number(b);
+    n->memory_bytes = next_number(b);
+    n->pods_max = next_number(b);
+    n->ready = next(b, 4) != 0;
+    n->labels_count = next(b, 2);
+    n->labels = ARENA_ARRAY(a, struct label, n->labels_count);
+    for (uint32_t i = 0; i < n->labels_count; i++) {
+        n->labels[i].key = next_name(b);
+    }
+}
+
+static void next_tick(struct bytes *b, struct arena *a, struct tick *t)
+{
+    t->binds_count = next(b, 4);
+    t->binds = ARENA_ARRAY(a, struct bind, t->binds_count);
+    for (uint32_t i = 0; i < t->binds_count; i++) {
+        struct bind *bind = &t->binds[i];
+        bind->pod = next_id(b, 24);
+        bind->node = next_name(b);
+        bind->devices_count = next(b, 3);
+        bind->devices = ARENA_ARRAY(a, struct held_device, bind->devices_count);
+        for (uint32_t k = 0; k < bind->devices_count; k++) {
+            bind->devices[k].uuid = device_name(a, bind->node, next(b, 4));
+            bind->devices[k].share = next(b, 4) == 0 ? next_number(b) : DEVICE_SHARE;
+        }
+    }
+    t->evicts_count = next(b, 3);
+    t->evicts = ARENA_ARRAY(a, struct evict, t->evicts_count);
+    for (uint32_t i = 0; i < t->evicts_count; i++) {
+        t->evicts[i].pod = next_id(b, 24);
+        t->evicts[i].why.code = next(b, 40);
+    }
+    t->waiting_count = next(b, 3);
+    t->waiting = ARENA_ARRAY(a, struct waiting, t->waiting_count);
+    for (uint32_t i = 0; i < t->waiting_count; i++) {
+        t->waiting[i].workload = next_id(b, 8);
+        t->waiting[i].why.code = next(b, 40);
+        t->waiting[i].next_pool = next(b, 2) != 0;
+    }
+}
+
+static void next_input(struct bytes *b, struct arena *a, struct input *in)
+{
+    *in = (struct input){.kind = (enum input_kind)next(b, INPUT_KIND_COUNT + 2)};
+    in->key = next(b, 8) == 0 ? next_name(b) : STR("");
+    in->target = next_id(b, 8);
+    in->node_name = next_name(b);
+    if (in->kind == INPUT_PLAN_APPLY) {
+        next_plan(b, a, &in->plan_apply);
+    } else if (in->kind == INPUT_SUBMIT) {
+        next_submit(b, a, &in->submit);
+    } else if (in->kind == INPUT_NODE_SEEN) {
+        next_node(b, a, &in->node);
+    } else if (in->kind == INPUT_TICK) {
+        next_tick(b, a, &in->tick);
+    } else {
+        in->pod = (struct pod_report){.pod = next_id(b, 24),
+                                      .attempt = next(b, 4),
+                                      .at_ms = next_number(b),
+                                      .exit_code = next_number(b),
+                                      .reason = next(b, 2) ? STR("Completed") : STR("Error")};
+    }
+}
+
+static void apply(struct engine *e, struct input *in, struct arena *a)
+{
+    struct effects fx = {.arena = a};
+    struct outcome would;
+    struct outcome got;
+    in->seq = engine_state(e)->seq + 1;
+    engine_check(e, in, &would);
+    engine_apply(e, in, &fx, &got);
+    CHECK(would.status == got.status);
+    CHECK(would.repeated == got.repeated);
+    CHECK(engine_invariants(e, a).len == 0);
+}
+
+static void decide(struct engine *e, int64_t now_ms, struct arena *a)
+{
+    struct input in = {.kind = INPUT_TICK, .now_ms = now_ms};
+    bool changed;
+    engine_decide(e, now_ms, a, &in.tick, &changed);
+    if (changed) {
+        apply(e, &in, a);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct bytes b = {data, data + size};
+    struct arena a;
+    struct engine *e = engine_new();
+    int64_t now_ms = 1000;
+    arena_init(&a, 0);
+    while (b.at < b.end) {
+        struct input in;
+        now_ms += next(&b, 200) * 1000;
+        next_input(&b, &a, &in);
+        in.now_ms = now_ms;
+        apply(e, &in, &a);
+        if (next(&b, 4) == 0) {
+            decide(e, now_ms, &a);
+        }
+    }
+    struct buf bytes;
+    buf_init(&bytes, UINT32_MAX);
+    engine_checkpoint(e, &bytes);
+    struct engine *again = engine_new();
+    enum status status = engine_restore(again, buf_view(&bytes), NULL);
+    CHECK(status == STATUS_OK);
+    CHECK(engine_hash(e) == engine_hash(again));
+    buf_done(&bytes);
+    engine_free(again);
+    engine_free(e);
+    arena_done(&a);
+    return 0;
+}
