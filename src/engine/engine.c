@@ -10,6 +10,8 @@
 // borrowed pointers, which are good until the next apply.
 #include "engine/engine.h"
 
+#include <string.h>
+
 #include "base/array.h"
 #include "base/check.h"
 #include "base/hash.h"

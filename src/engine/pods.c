@@ -9,6 +9,8 @@
 //
 // A pod holds its place from the bind until its end is reported, so that nothing is given out
 // twice. (pod, attempt) names one start; a report on any other attempt is not about this pod.
+#include <string.h>
+
 #include "base/array.h"
 #include "base/check.h"
 #include "base/num.h"
