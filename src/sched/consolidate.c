@@ -66,7 +66,7 @@ static bool acceptable(struct search *x)
     for (uint32_t i = 0; i < x->chosen.count; i++) {
         const struct victim_unit *unit = &x->units.items[x->chosen.items[i]];
         for (uint32_t t = 0; t < unit->count; t++) {
-            if (x->s->tasks[x->unit_tasks.items[unit->first + t]].state == WORK_EVICTED) {
+            if (x->s->tasks[x->unit_pods.items[unit->first + t].task].state == WORK_EVICTED) {
                 return false;
             }
         }

@@ -177,12 +177,12 @@ static bool take_workload(struct search *x, uint32_t workload)
             continue;
         }
         for (uint32_t t = 0; t < unit->count; t++) {
-            uint32_t task = x->unit_tasks.items[unit->first + t];
+            uint32_t task = x->unit_pods.items[unit->first + t].task;
             if (s->tasks[task].state != WORK_EVICTED &&
                 (s->tasks[task].state != WORK_PIPELINED || s->snap->config.allow_consolidating_reclaim)) {
                 continue;
             }
-            struct amounts cost = search_lost(x, task);
+            struct amounts cost = search_before(x, task)->cost;
             if (unit->core) {
                 amounts_add(&core, &cost);
             } else if (!take_chunk(x, queue, &cost)) {

@@ -15,38 +15,14 @@
 #include "sched/search.h"
 
 #include "base/check.h"
-#include "base/hash.h"
-#include "base/map.h"
 #include "base/sort.h"
-#include "sched/allocate.h"
-#include "sched/explain.h"
 #include "sched/gang.h"
 #include "sched/quota.h"
+#include "sched/victims.h"
 
-/* ---- victims, unit by unit ---- */
+/* ---- trying a scenario ---- */
 
-int64_t search_protected_until(const struct sched *s, uint32_t victim, int64_t min_runtime_ms)
-{
-    int64_t start = workload_of(s, victim)->last_start_ms;
-    if (start == TIME_NEVER || min_runtime_ms <= 0 ||
-        s->snap->config.now_ms >= start + min_runtime_ms) {
-        return TIME_NEVER;
-    }
-    return start + min_runtime_ms;
-}
-
-static bool is_elastic(const struct sched *s, uint32_t workload)
-{
-    const struct snap_workload *w = workload_of(s, workload);
-    for (uint32_t g = w->group_first; g < w->group_first + w->group_count; g++) {
-        if (group_of(s, g)->is_pod_set && s->groups[g].placed > group_of(s, g)->min) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static const struct work *before_eviction(const struct search *x, uint32_t task)
+const struct work *search_before(const struct search *x, uint32_t task)
 {
     const struct sched *s = x->s;
     for (uint32_t i = 0; i < s->ops.count; i++) {
@@ -56,253 +32,6 @@ static const struct work *before_eviction(const struct search *x, uint32_t task)
     }
     return &s->tasks[task];
 }
-
-struct amounts search_lost(const struct search *x, uint32_t task)
-{
-    return before_eviction(x, task)->cost;
-}
-
-static bool evictable(const struct search *x, uint32_t task)
-{
-    return state_is_placed(x->s->tasks[task].state) && !x->taken[task];
-}
-
-static uint32_t left_in(const struct search *x, uint32_t group)
-{
-    return x->s->groups[group].placed - x->group_taken[group];
-}
-
-// Members (pods, or satisfied groups) of a group that no unit has taken yet; and whether it has
-// more than it needs, itself or below. Filled in for all groups of a workload.
-struct surplus {
-    uint32_t members, needed;
-    bool satisfied, below;
-};
-
-static struct surplus *surpluses(const struct search *x, uint32_t workload)
-{
-    const struct snap_workload *w = workload_of(x->s, workload);
-    struct surplus *all = ARENA_ARRAY(x->s->scratch, struct surplus, w->group_count);
-    for (uint32_t i = w->group_count; i > 0;) {
-        i--;
-        const struct snap_group *g = group_of(x->s, w->group_first + i);
-        struct surplus *u = &all[i];
-        u->members = g->is_pod_set ? left_in(x, w->group_first + i) : 0;
-        u->needed = !g->is_pod_set && g->min == GROUP_MIN_ALL ? g->child_count : g->min;
-        for (uint32_t c = g->child_first; c < g->child_first + g->child_count; c++) {
-            const struct surplus *m = &all[c - w->group_first];
-            u->members += m->satisfied && m->members > 0;
-            u->below = u->below || m->below;
-        }
-        u->satisfied = u->members >= u->needed;
-        u->below = u->below || u->members > u->needed;
-    }
-    return all;
-}
-
-// Whether member a is given up before member b (indices from the first group of the workload).
-static bool given_up_before(const struct surplus *all, uint32_t a, uint32_t b)
-{
-    const struct surplus *x = &all[a];
-    const struct surplus *y = &all[b];
-    if (x->satisfied != y->satisfied) {
-        return x->satisfied;
-    }
-    if (!x->satisfied) {
-        return a > b;
-    }
-    if ((x->needed > 0) != (y->needed > 0)) {
-        return x->needed == 0;
-    }
-    uint64_t left = (uint64_t)x->members * (y->needed > 0 ? y->needed : 1);
-    uint64_t right = (uint64_t)y->members * (x->needed > 0 ? x->needed : 1);
-    return left != right ? left > right : a > b;
-}
-
-// The first member of group to give up; with_surplus: only one that has more than it needs.
-static uint32_t member_to_give(const struct search *x, const struct surplus *all, uint32_t first,
-                               uint32_t group, bool with_surplus)
-{
-    const struct snap_group *g = group_of(x->s, group);
-    uint32_t best = IX_NONE;
-    for (uint32_t c = g->child_first; c < g->child_first + g->child_count; c++) {
-        const struct surplus *m = &all[c - first];
-        if (with_surplus ? !m->below : m->members == 0) {
-            continue;
-        }
-        if (best == IX_NONE || given_up_before(all, c - first, best - first)) {
-            best = c;
-        }
-    }
-    return best;
-}
-
-static bool group_is_below(const struct sched *s, uint32_t group, uint32_t top)
-{
-    while (group != top && group != IX_NONE) {
-        group = group_of(s, group)->parent.ix;
-    }
-    return group == top;
-}
-
-// Which pods go first: sets `group` to where they are and whether it is one pod or all below it.
-static uint32_t group_to_take(const struct search *x, uint32_t workload, bool *one, bool *core)
-{
-    uint32_t first = workload_of(x->s, workload)->group_first;
-    const struct surplus *all = surpluses(x, workload);
-    uint32_t group = first;
-    *one = false;
-    *core = true;
-    for (uint32_t depth = 0; depth <= GROUP_DEPTH_MAX; depth++) {
-        const struct surplus *u = &all[group - first];
-        if (group_of(x->s, group)->is_pod_set) {
-            *one = u->members > u->needed;
-            *core = !*one;
-            return group;
-        }
-        if (u->members == 0) {
-            return group;
-        }
-        uint32_t member = member_to_give(x, all, first, group, true);
-        if (member != IX_NONE) {
-            group = member;
-            continue;
-        }
-        if (u->members > u->needed) {
-            member = member_to_give(x, all, first, group, false);
-            return member == IX_NONE ? group : member;
-        }
-        return group;
-    }
-    return group;
-}
-
-// What the units together could free, and for how many pods of the claimant that would do.
-static void add_gain(struct search *x, uint32_t node, int64_t devices)
-{
-    int64_t each = shape_of(x->s, x->tasks.items[0])->device_count;
-    int64_t has = x->s->nodes[node].whole_later + x->gain[node];
-    if (each > 0 && (x->feasible[node / 64] >> (node % 64) & 1) != 0) {
-        x->room_most += (has + devices) / each - has / each;
-    }
-    x->gain[node] += devices;
-}
-
-// Adds the next unit of the workload. False when it has none to give.
-static bool add_unit(struct search *x, uint32_t workload, bool spare_core)
-{
-    struct arena_mark mark = arena_mark(x->s->scratch);
-    bool one;
-    bool core;
-    uint32_t group = group_to_take(x, workload, &one, &core);
-    arena_rewind(x->s->scratch, mark);
-    if (core && spare_core) {
-        return false;
-    }
-    struct victim_unit *unit = ARRAY_PUSH(x->s->arena, &x->units);
-    *unit = (struct victim_unit){workload, x->unit_tasks.count, 0, core};
-    const struct snap_workload *w = workload_of(x->s, workload);
-    for (uint32_t t = w->task_first + w->task_count; t > w->task_first;) {
-        t--;
-        uint32_t g = task_of(x->s, t)->group.ix;
-        if (!evictable(x, t) || !group_is_below(x->s, g, group)) {
-            continue;
-        }
-        *ARRAY_PUSH(x->s->arena, &x->unit_tasks) = t;
-        *ARRAY_PUSH(x->s->arena, &x->unit_nodes) = x->s->tasks[t].place.node;
-        unit->count++;
-        x->taken[t] = true;
-        x->group_taken[g]++;
-        add_gain(x, x->s->tasks[t].place.node, shape_of(x->s, t)->device_count);
-        if (one) {
-            break;
-        }
-    }
-    if (unit->count == 0) {
-        x->units.count--;
-        return false;
-    }
-    return true;
-}
-
-static bool has_more(const struct search *x, uint32_t workload)
-{
-    const struct snap_workload *w = workload_of(x->s, workload);
-    for (uint32_t t = w->task_first; t < w->task_first + w->task_count; t++) {
-        if (evictable(x, t)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static int64_t protected_until(struct search *x, uint32_t workload)
-{
-    return x->rules->protected_until ? x->rules->protected_until(x, workload) : TIME_NEVER;
-}
-
-static void note_protected(struct search *x, uint32_t workload, int64_t until_ms)
-{
-    if (x->protected_victim == IX_NONE || until_ms < x->protected_until_ms) {
-        x->protected_victim = workload;
-        x->protected_until_ms = until_ms;
-    }
-}
-
-// Takes the next unit from the victim order. False when there are no more.
-static bool next_unit(struct search *x)
-{
-    for (;;) {
-        uint32_t workload = order_pop(&x->victims);
-        if (workload == IX_NONE) {
-            return false;
-        }
-        bool first = x->seen_victim[workload] != x->run;
-        if (first && x->rules->victims_max >= 0 && x->victim_count >= x->rules->victims_max) {
-            continue;
-        }
-        int64_t until_ms = protected_until(x, workload);
-        bool spare_core = until_ms != TIME_NEVER ||
-                          (x->rules->surplus_only && x->rules->surplus_only(x, workload));
-        if (!add_unit(x, workload, spare_core)) {
-            if (until_ms != TIME_NEVER) {
-                note_protected(x, workload, until_ms);
-            }
-            continue;
-        }
-        x->any_victim = true;
-        x->victim_count += first;
-        x->seen_victim[workload] = x->run;
-        const struct victim_unit *unit = &x->units.items[x->units.count - 1];
-        uint32_t queue = queue_of(x->s, workload);
-        for (uint32_t t = 0; t < unit->count; t++) {
-            uint32_t task = x->unit_tasks.items[unit->first + t];
-            amounts_add(&x->victims.taken[queue], &x->s->tasks[task].cost);
-        }
-        if (has_more(x, workload)) {
-            order_push(&x->victims, workload);
-        } else {
-            order_touch(&x->victims, queue);
-        }
-        return true;
-    }
-}
-
-static void forget_units(struct search *x)
-{
-    for (uint32_t i = 0; i < x->unit_tasks.count; i++) {
-        uint32_t t = x->unit_tasks.items[i];
-        x->taken[t] = false;
-        x->group_taken[task_of(x->s, t)->group.ix] = 0;
-        x->gain[x->unit_nodes.items[i]] = 0;
-    }
-    x->units.count = x->unit_tasks.count = x->unit_nodes.count = x->recorded.count = x->chosen.count = 0;
-    x->victim_count = 0;
-    x->room_most = x->room;
-    x->run++;
-}
-
-/* ---- trying a scenario ---- */
 
 static bool place_claimant(struct search *x, uint32_t count)
 {
@@ -358,7 +87,7 @@ static bool try_scenario(struct search *x, uint32_t count)
     for (uint32_t i = 0; i < x->chosen.count; i++) {
         const struct victim_unit *unit = &x->units.items[x->chosen.items[i]];
         for (uint32_t t = 0; t < unit->count; t++) {
-            trial_evict(s, x->unit_tasks.items[unit->first + t]);
+            trial_evict(s, x->unit_pods.items[unit->first + t].task);
         }
     }
     order_scenario(x);
@@ -384,7 +113,7 @@ static bool try_scenario(struct search *x, uint32_t count)
     return false;
 }
 
-static bool exhausted(const struct search *x)
+bool search_exhausted(const struct search *x)
 {
     return x->tries >= x->tries_max;
 }
@@ -416,8 +145,8 @@ static bool may_be_enough(struct search *x, uint32_t count)
     for (uint32_t i = 0; i < x->chosen.count; i++) {
         const struct victim_unit *unit = &x->units.items[x->chosen.items[i]];
         for (uint32_t t = 0; t < unit->count; t++) {
-            uint32_t task = x->unit_tasks.items[unit->first + t];
-            uint32_t node = x->unit_nodes.items[unit->first + t];
+            uint32_t task = x->unit_pods.items[unit->first + t].task;
+            uint32_t node = x->unit_pods.items[unit->first + t].node;
             if (x->node_seen[node] != x->epoch) {
                 x->node_seen[node] = x->epoch;
                 x->node_freed[node] = 0;
@@ -434,7 +163,7 @@ static bool may_be_enough(struct search *x, uint32_t count)
     return room >= count;
 }
 
-static void count_room(struct search *x)
+void search_count_room(struct search *x)
 {
     struct sched *s = x->s;
     const struct snap_shape *p = shape_of(s, x->tasks.items[0]);
@@ -453,79 +182,83 @@ static void count_room(struct search *x)
     x->room_most = x->room;
 }
 
-/* ---- generators ---- */
-
-static bool unit_is_on(const struct search *x, const struct victim_unit *unit, uint32_t node)
-{
-    for (uint32_t t = 0; t < unit->count; t++) {
-        if (x->unit_nodes.items[unit->first + t] == node) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// Chooses the marked units, and with every core one the earlier units of its workload.
-static void choose_marked(struct search *x)
+// The scenario is put together unit by unit; with every core one the earlier units of its workload
+// come along.
+static void choose_begin(struct search *x)
 {
     x->chosen.count = 0;
-    for (uint32_t i = x->units.count; i > 0;) {
-        i--;
-        const struct victim_unit *unit = &x->units.items[i];
-        for (uint32_t e = 0; x->marked[i] && unit->core && e < i; e++) {
-            if (x->units.items[e].workload == unit->workload) {
-                x->marked[e] = true;
-            }
+    x->choice++;
+}
+
+static void choose(struct search *x, uint32_t unit)
+{
+    for (uint32_t u = unit; u != IX_NONE; u = x->units.items[u].earlier) {
+        if (x->units.items[u].choice != x->choice) {
+            x->units.items[u].choice = x->choice;
+            *ARRAY_PUSH(x->s->arena, &x->chosen) = u;
         }
-    }
-    for (uint32_t i = 0; i < x->units.count; i++) {
-        if (x->marked[i]) {
-            *ARRAY_PUSH(x->s->arena, &x->chosen) = i;
+        if (!x->units.items[unit].core) {
+            break;
         }
     }
 }
 
-static void clear_marks(struct search *x)
+// All units with a pod on the node, up to the one before `end`.
+static void choose_on_node(struct search *x, uint32_t node, uint32_t end)
 {
-    if (x->marked_cap < x->units.count) {
-        x->marked_cap = x->units.cap;
-        x->marked = ARENA_ARRAY(x->s->arena, bool, x->marked_cap);
+    for (uint32_t e = x->node_units[node]; e != 0; e = x->unit_pods.items[e - 1].next) {
+        if (x->unit_pods.items[e - 1].unit < end) {
+            choose(x, x->unit_pods.items[e - 1].unit);
+        }
     }
-    memset(x->marked, 0, x->units.count * sizeof(*x->marked));
+}
+
+static int by_number(const void *a, const void *b, void *ctx)
+{
+    (void)ctx;
+    uint32_t x = *(const uint32_t *)a;
+    uint32_t y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static bool try_chosen(struct search *x, uint32_t count)
+{
     for (uint32_t i = 0; i < x->recorded.count; i++) {
-        x->marked[x->recorded.items[i]] = true;
+        choose(x, x->recorded.items[i]);
     }
+    if (x->chosen.count == 0 || search_exhausted(x)) {
+        return false;
+    }
+    sort_stable(x->chosen.items, x->chosen.count, sizeof(*x->chosen.items), by_number, NULL,
+                x->s->scratch);
+    return may_be_enough(x, count) && try_scenario(x, count);
 }
 
-static bool try_marked(struct search *x, uint32_t count)
-{
-    choose_marked(x);
-    return x->chosen.count > 0 && may_be_enough(x, count) && !exhausted(x) &&
-           try_scenario(x, count);
-}
+/* ---- generators ---- */
 
-// Tries the nodes of the newest unit one by one, by name: what was taken so far on that node.
-static bool try_by_node(struct search *x, uint32_t count)
+// Tries the nodes of one unit, by name: all that was taken up to then on that node.
+static bool try_by_node(struct search *x, uint32_t unit, uint32_t count)
 {
-    const struct victim_unit newest = x->units.items[x->units.count - 1];
     if (!all_may_be_enough(x, count)) {
         return false;
     }
+    const struct victim_unit newest = x->units.items[unit];
     uint32_t node = 0;
     for (;;) {
         uint32_t next = IX_NONE;
-        for (uint32_t t = 0; t < newest.count; t++) {
-            uint32_t n = x->unit_nodes.items[newest.first + t];
+        for (uint32_t t = newest.first; t < newest.first + newest.count; t++) {
+            uint32_t n = x->unit_pods.items[t].node;
             next = n >= node && n < next ? n : next;
         }
         if (next == IX_NONE) {
             return false;
         }
-        clear_marks(x);
-        for (uint32_t i = 0; i < x->units.count; i++) {
-            x->marked[i] = x->marked[i] || unit_is_on(x, &x->units.items[i], next);
-        }
-        if (try_marked(x, count)) {
+        struct arena_mark mark = arena_mark(x->s->scratch);
+        choose_begin(x);
+        choose_on_node(x, next, unit + 1);
+        bool solved = try_chosen(x, count);
+        arena_rewind(x->s->scratch, mark);
+        if (solved) {
             return true;
         }
         node = next + 1;
@@ -534,28 +267,17 @@ static bool try_by_node(struct search *x, uint32_t count)
 
 static bool solve_by_node(struct search *x, uint32_t count)
 {
-    if (x->recorded.count > 0) {
-        clear_marks(x);
-        if (try_marked(x, count)) {
-            return true;
-        }
+    choose_begin(x);
+    if (x->recorded.count > 0 && try_chosen(x, count)) {
+        return true;
     }
-    // Units taken for an attempt with fewer pods are still there: their nodes again first.
-    for (uint32_t i = 0; i < x->units.count; i++) {
-        uint32_t all = x->units.count;
-        x->units.count = i + 1; /* what is on it by then; room_most counts all: no harm */
-        bool solved = try_by_node(x, count);
-        x->units.count = all;
-        if (solved || exhausted(x)) {
-            return solved;
-        }
-    }
-    while (next_unit(x)) {
-        if (try_by_node(x, count)) {
-            return true;
-        }
-        if (exhausted(x)) {
+    // Units taken for an attempt with fewer pods are still there.
+    for (uint32_t unit = 0; !search_exhausted(x); unit++) {
+        if (unit == x->units.count && !victims_next(x)) {
             return false;
+        }
+        if (try_by_node(x, unit, count)) {
+            return true;
         }
     }
     return false;
@@ -575,28 +297,19 @@ static int by_room(const void *a, const void *b, void *ctx)
 }
 
 // Nodes with units that could host a pod of the claimant at all, by what they could give, the least
-// first; equal ones in the order in which they were met. x->node_rank is set for these.
+// first; equal ones in the order in which they were met.
 static uint32_t rank_nodes(struct search *x, struct node_room *nodes)
 {
-    struct sched *s = x->s;
-    int64_t each = counts_devices(x) ? shape_of(s, x->tasks.items[0])->device_count : 0;
+    int64_t each = counts_devices(x) ? shape_of(x->s, x->tasks.items[0])->device_count : 0;
     uint32_t count = 0;
-    x->epoch++;
-    for (uint32_t i = 0; i < x->unit_tasks.count; i++) {
+    for (uint32_t i = 0; i < x->unit_nodes.count; i++) {
         uint32_t n = x->unit_nodes.items[i];
-        int64_t room = s->nodes[n].whole_later + x->gain[n];
-        if (x->node_seen[n] != x->epoch) {
-            x->node_seen[n] = x->epoch;
-            x->node_rank[n] = IX_NONE;
-            if (room >= each) {
-                nodes[count++] = (struct node_room){n, room};
-            }
+        int64_t room = x->s->nodes[n].whole_later + x->gain[n];
+        if (room >= each) {
+            nodes[count++] = (struct node_room){n, room};
         }
     }
-    sort_stable(nodes, count, sizeof(*nodes), by_room, NULL, s->scratch);
-    for (uint32_t i = 0; i < count; i++) {
-        x->node_rank[nodes[i].node] = i;
-    }
+    sort_stable(nodes, count, sizeof(*nodes), by_room, NULL, x->s->scratch);
     return count;
 }
 
@@ -618,63 +331,51 @@ static uint32_t fewest_nodes(const struct search *x, const struct node_room *nod
     return node_count;
 }
 
-// The first k of the ranked nodes: all units on them.
-static bool try_first_nodes(struct search *x, uint32_t k, uint32_t count)
+static bool try_first_nodes(struct search *x, const struct node_room *nodes, uint32_t k,
+                            uint32_t count)
 {
-    clear_marks(x);
-    for (uint32_t i = 0; i < x->units.count; i++) {
-        const struct victim_unit *unit = &x->units.items[i];
-        for (uint32_t t = 0; t < unit->count && !x->marked[i]; t++) {
-            uint32_t rank = x->node_rank[x->unit_nodes.items[unit->first + t]];
-            x->marked[i] = rank != IX_NONE && rank < k;
-        }
-    }
-    return try_marked(x, count);
-}
-
-static uint64_t hash_nodes(const struct node_room *nodes, uint32_t k)
-{
-    uint64_t h = k;
+    choose_begin(x);
     for (uint32_t i = 0; i < k; i++) {
-        h = hash_u64((uint64_t)nodes[i].room, hash_u64(nodes[i].node, h));
+        choose_on_node(x, nodes[i].node, x->units.count);
     }
-    return h;
+    return try_chosen(x, count);
 }
 
-// Tries the fewest nodes that could be enough, where these are others than before; at the end also
-// 1, 3, 7 … more, then all.
-static bool try_by_nodes(struct search *x, uint32_t count, bool at_end, uint64_t *before)
+// Tries the fewest nodes that could be enough; at the end also 1, 3, 7 … more, then all.
+static bool try_by_nodes(struct search *x, uint32_t count, bool at_end)
 {
     struct arena_mark mark = arena_mark(x->s->scratch);
-    struct node_room *nodes = ARENA_ARRAY(x->s->scratch, struct node_room, x->unit_tasks.count);
+    struct node_room *nodes = ARENA_ARRAY(x->s->scratch, struct node_room, x->unit_nodes.count);
     uint32_t node_count = rank_nodes(x, nodes);
     uint32_t step = 1;
     uint32_t k = fewest_nodes(x, nodes, node_count, count);
-    uint64_t hash = hash_nodes(nodes, k);
-    bool solved = k > 0 && hash != *before && try_first_nodes(x, k, count);
-    *before = hash;
-    while (at_end && !solved && k < node_count && !exhausted(x)) {
+    bool solved = k > 0 && try_first_nodes(x, nodes, k, count);
+    while (at_end && !solved && k < node_count && !search_exhausted(x)) {
         k = k + step < node_count ? k + step : node_count;
         step *= 2;
-        solved = try_first_nodes(x, k, count);
+        solved = try_first_nodes(x, nodes, k, count);
     }
     arena_rewind(x->s->scratch, mark);
     return solved;
 }
 
+// After a failed attempt the next one waits until there is an eighth more to choose from.
 static bool solve_by_nodes(struct search *x, uint32_t count)
 {
-    uint64_t before = 0;
-    while (next_unit(x)) {
-        if (all_may_be_enough(x, count) && try_by_nodes(x, count, false, &before)) {
+    uint32_t next = 0;
+    while (victims_next(x)) {
+        if (x->units.count < next || !all_may_be_enough(x, count)) {
+            continue;
+        }
+        if (try_by_nodes(x, count, false)) {
             return true;
         }
-        if (exhausted(x)) {
+        if (search_exhausted(x)) {
             return false;
         }
+        next = x->units.count + x->units.count / 8;
     }
-    return x->units.count > 0 && all_may_be_enough(x, count) &&
-           try_by_nodes(x, count, true, &before);
+    return x->units.count > 0 && all_may_be_enough(x, count) && try_by_nodes(x, count, true);
 }
 
 static void record_chosen(struct search *x)
@@ -693,7 +394,7 @@ static bool solve_growing(struct search *x, bool (*solve)(struct search *, uint3
     struct mark before = trial_mark(x->s);
     uint32_t good = 0;
     uint32_t bad = all + 1;
-    for (uint32_t k = 1; good < all && !exhausted(x);) {
+    for (uint32_t k = 1; good < all && !search_exhausted(x);) {
         if (solve(x, k)) {
             good = k;
             record_chosen(x);
@@ -720,7 +421,7 @@ static int unit_fate(const struct search *x, const struct victim_unit *unit)
 {
     int fate = 0;
     for (uint32_t t = 0; t < unit->count; t++) {
-        enum work_state state = x->s->tasks[x->unit_tasks.items[unit->first + t]].state;
+        enum work_state state = x->s->tasks[x->unit_pods.items[unit->first + t].task].state;
         int this = state == WORK_EVICTED ? 2 : (state == WORK_PIPELINED ? 1 : 0);
         fate = this > fate ? this : fate;
     }
@@ -746,7 +447,7 @@ static void count_losses(const struct search *x, uint32_t *stopped, uint32_t *mo
     for (uint32_t i = 0; i < x->chosen.count; i++) {
         const struct victim_unit *unit = &x->units.items[x->chosen.items[i]];
         for (uint32_t t = 0; t < unit->count; t++) {
-            enum work_state state = x->s->tasks[x->unit_tasks.items[unit->first + t]].state;
+            enum work_state state = x->s->tasks[x->unit_pods.items[unit->first + t].task].state;
             *stopped += state == WORK_EVICTED;
             *moved += state == WORK_PIPELINED;
         }
@@ -765,7 +466,7 @@ static void leave_out(struct search *x, uint32_t at)
 static void thin_out(struct search *x, struct mark before, int fate)
 {
     uint32_t all = x->tasks.count;
-    for (uint32_t at = x->chosen.count; at > 0 && !exhausted(x);) {
+    for (uint32_t at = x->chosen.count; at > 0 && !search_exhausted(x);) {
         at--;
         if (x->chosen.count < 2 || at >= x->chosen.count || later_core(x, at) ||
             unit_fate(x, &x->units.items[x->chosen.items[at]]) != fate) {
@@ -800,67 +501,14 @@ static void thin_out(struct search *x, struct mark before, int fate)
     }
 }
 
-/* ---- one claimant ---- */
-
-static enum reason_code eviction_code(enum action action)
-{
-    switch (action) {
-    case ACTION_RECLAIM:
-        return REASON_EVICTED_RECLAIM;
-    case ACTION_PREEMPT:
-        return REASON_EVICTED_PREEMPT;
-    case ACTION_CONSOLIDATE:
-        return REASON_EVICTED_CONSOLIDATION;
-    case ACTION_ALLOCATE:
-    case ACTION_EVICT_STALE:
-    case ACTION_COUNT:
-        break;
-    }
-    return REASON_EVICTED_STALE;
-}
-
-static void record_evictions(struct search *x)
-{
-    struct sched *s = x->s;
-    for (uint32_t i = 0; i < x->chosen.count; i++) {
-        const struct victim_unit *unit = &x->units.items[x->chosen.items[i]];
-        for (uint32_t t = 0; t < unit->count; t++) {
-            uint32_t task = x->unit_tasks.items[unit->first + t];
-            enum work_state state = s->tasks[task].state;
-            const struct work *before = before_eviction(x, task);
-            if (state == WORK_EVICTED && before->state != WORK_HELD) {
-                s->workloads[unit->workload].ousted_by = x->claimant;
-            }
-            bool told = s->tasks[task].old.node != IX_NONE && before->state == WORK_HELD;
-            if ((state != WORK_EVICTED && state != WORK_PIPELINED) || !told) {
-                continue;
-            }
-            struct decision_evict *e = ARRAY_PUSH(s->arena, &s->out->evicts);
-            e->task.ix = task;
-            e->moved = state == WORK_PIPELINED;
-            e->action = s->action;
-            reason_init(&e->reason, eviction_code(s->action));
-            e->reason.other.ix = x->claimant;
-            e->reason.task.ix = task;
-            uint32_t q = queue_of(s, unit->workload);
-            e->reason.queue.ix = q;
-            e->reason.resource = RES_GPU;
-            e->reason.held = x->held[q].v[RES_GPU];
-            e->reason.bound = s->queues[q].fair.v[RES_GPU];
-            e->reason.requested = x->request.v[RES_GPU];
-            e->reason.node.ix = e->moved ? s->tasks[task].place.node : IX_NONE;
-        }
-    }
-}
-
-static bool solve(struct search *x)
+bool search_solve(struct search *x)
 {
     struct mark before = trial_mark(x->s);
     bool solved = solve_growing(x, solve_by_node);
     // One pod on whole devices needs one node: the first generator has seen them all.
     bool by_nodes = x->tasks.count > 1 || !counts_devices(x);
-    if (!solved && by_nodes && !exhausted(x)) {
-        forget_units(x);
+    if (!solved && by_nodes && !search_exhausted(x)) {
+        victims_forget(x);
         order_restart(&x->victims);
         solved = solve_growing(x, solve_by_nodes);
     }
@@ -870,298 +518,4 @@ static bool solve(struct search *x)
     thin_out(x, before, 2);
     thin_out(x, before, 1);
     return true;
-}
-
-static void explain_unsolved(struct search *x)
-{
-    struct reason r;
-    if (exhausted(x)) {
-        x->s->out->stats.exhausted[x->s->action] = true;
-        reason_init(&r, REASON_SEARCH_EXHAUSTED);
-        r.bound = x->tries;
-    } else if (x->protected_victim != IX_NONE) {
-        reason_init(&r, REASON_VICTIMS_PROTECTED);
-        r.until_ms = x->protected_until_ms;
-        r.other.ix = x->protected_victim;
-    } else {
-        reason_init(&r, x->any_victim ? REASON_VICTIMS_NOT_ENOUGH : REASON_NO_VICTIMS);
-        r.task.ix = x->tasks.items[0];
-    }
-    if (x->s->action != ACTION_CONSOLIDATE) { /* that nothing can be moved is no reason to wait */
-        explain_offer(x->s, x->claimant, &r);
-    }
-}
-
-static bool delayed(const struct search *x, struct reason *why)
-{
-    const struct snap_workload *w = workload_of(x->s, x->claimant);
-    int64_t from = w->last_evicted_ms > w->created_ms ? w->last_evicted_ms : w->created_ms;
-    if (w->preemption_delay_ms <= 0 || x->s->snap->config.now_ms >= from + w->preemption_delay_ms) {
-        return false;
-    }
-    reason_init(why, REASON_PREEMPTION_DELAY);
-    why->until_ms = from + w->preemption_delay_ms;
-    return true;
-}
-
-// Whether for every pod some node would do if it were empty.
-static bool all_feasible(const struct search *x)
-{
-    for (uint32_t i = 0; i < x->tasks.count; i++) {
-        uint32_t shape = task_of(x->s, x->tasks.items[i])->shape.ix;
-        (void)fit_feasible(x->s, shape);
-        if (x->s->shapes[shape].feasible_count == 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* ---- what has failed once need not be tried again ---- */
-
-// A claimant that failed, of those with alike pods and no topology: another one of the same queue
-// (or of any, for a move) with at least as many such pods and no higher priority fails as well.
-struct failed {
-    uint32_t queue, shape, count;
-    bool preemptible;
-    int64_t priority;
-    struct reason reason;
-};
-struct memo {
-    struct map map;
-    ARRAY(struct failed) rows;
-};
-
-static bool memo_key(const struct search *x, uint64_t *key)
-{
-    const struct snap_workload *w = workload_of(x->s, x->claimant);
-    if (!x->alike || w->group_count > 1 || group_of(x->s, w->group_first)->topology.ix != IX_NONE) {
-        return false;
-    }
-    uint64_t queue = x->rules->same_queue ? w->queue.ix : 0;
-    uint64_t grows = gang_is_satisfied(x->s, x->claimant);
-    *key = queue << 34 | grows << 33 | (uint64_t)w->preemptible << 32 |
-           task_of(x->s, x->tasks.items[0])->shape.ix;
-    return true;
-}
-
-static struct failed *memo_find(const struct memo *memo, const struct search *x)
-{
-    uint64_t key;
-    uint32_t at;
-    return memo_key(x, &key) && map_get_u64(&memo->map, key, &at) ? &memo->rows.items[at] : NULL;
-}
-
-static void memo_add(struct memo *memo, const struct search *x)
-{
-    uint64_t key;
-    if (!memo_key(x, &key)) {
-        return;
-    }
-    struct failed *f = memo_find(memo, x);
-    if (!f) {
-        map_put_u64(&memo->map, key, memo->rows.count);
-        f = ARRAY_PUSH(x->s->arena, &memo->rows);
-    } else if (x->tasks.count > f->count) {
-        return;
-    }
-    f->count = x->tasks.count;
-    f->priority = workload_of(x->s, x->claimant)->priority;
-    f->reason = x->s->workloads[x->claimant].reason;
-}
-
-/* ---- one claimant after the other ---- */
-
-// Whether a workload has lost some pods only: its place in the order of victims is another then.
-static bool partly_taken(const struct search *x)
-{
-    for (uint32_t i = 0; i < x->chosen.count; i++) {
-        uint32_t workload = x->units.items[x->chosen.items[i]].workload;
-        const struct snap_workload *w = workload_of(x->s, workload);
-        bool lost = false;
-        bool kept = false;
-        for (uint32_t t = w->task_first; t < w->task_first + w->task_count; t++) {
-            kept = kept || state_is_placed(x->s->tasks[t].state);
-            lost = lost || !state_is_placed(x->s->tasks[t].state);
-        }
-        if (lost && kept) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void search_for(struct search *x, struct memo *memo)
-{
-    struct sched *s = x->s;
-    struct reason why;
-    reason_init(&why, REASON_NONE);
-    if (delayed(x, &why) || !x->rules->may_search(x, &why)) {
-        if (why.code != REASON_NONE) {
-            explain_offer(s, x->claimant, &why);
-        }
-        return;
-    }
-    count_room(x);
-    const struct failed *f = memo_find(memo, x);
-    if (!all_feasible(x)) {
-        s->out->stats.skipped[s->action]++;
-        return;
-    }
-    if (f && f->count <= x->tasks.count && f->priority >= workload_of(s, x->claimant)->priority) {
-        s->out->stats.skipped[s->action]++;
-        explain_offer(s, x->claimant, &f->reason);
-        return;
-    }
-    for (uint32_t q = 0; q < s->snap->queues.count; q++) {
-        x->held[q] = s->queues[q].held;
-        x->held_non_preemptible[q] = s->queues[q].held_non_preemptible;
-    }
-    x->tries = 0;
-    x->tries_max = s->snap->config.search_tries_max;
-    int64_t left = s->snap->config.action_tries_max - x->action_tries;
-    x->tries_max = left < x->tries_max ? left : x->tries_max;
-    x->any_victim = false;
-    x->protected_victim = IX_NONE;
-    s->claimant = x->claimant;
-    s->out->stats.claimants[s->action]++;
-    order_restart(&x->victims);
-    if (solve(x)) {
-        s->out->stats.solved[s->action]++;
-        s->workloads[x->claimant].ousted_by = IX_NONE;
-        record_evictions(x);
-        allocate_settle(s);
-        x->commits++;
-        x->stale_order = partly_taken(x);
-    } else {
-        explain_unsolved(x);
-        memo_add(memo, x);
-    }
-    x->action_tries += x->tries;
-    s->out->stats.tries[s->action] += (uint64_t)x->tries;
-}
-
-static bool victim_gone(struct sched *s, uint32_t workload, void *ctx)
-{
-    (void)s;
-    return !has_more(ctx, workload);
-}
-
-static bool victim_allowed(struct sched *s, uint32_t workload, void *ctx)
-{
-    struct search *x = ctx;
-    if (workload == x->claimant || !has_more(x, workload) || !x->rules->victim(x, workload)) {
-        return false;
-    }
-    int64_t until_ms = protected_until(x, workload);
-    if (until_ms != TIME_NEVER && !is_elastic(s, workload)) {
-        note_protected(x, workload, until_ms);
-        return false;
-    }
-    return true;
-}
-
-static bool victim_queue_allowed(struct sched *s, uint32_t queue, void *ctx)
-{
-    (void)s;
-    struct search *x = ctx;
-    return x->rules->victim_queue(x, queue);
-}
-
-static struct amounts victim_weight(struct sched *s, uint32_t workload)
-{
-    const struct snap_workload *w = workload_of(s, workload);
-    struct amounts sum = {{0}};
-    for (uint32_t t = w->task_first; t < w->task_first + w->task_count; t++) {
-        amounts_add(&sum, &s->tasks[t].cost);
-    }
-    return sum;
-}
-
-static void order_victims(struct search *x)
-{
-    struct sched *s = x->s;
-    order_init(&x->victims, s, s->arena, true);
-    x->victims.weigh = victim_weight;
-    x->victims.is_gone = victim_gone;
-    x->victims.allows = victim_allowed;
-    x->victims.allows_queue = victim_queue_allowed;
-    x->victims.ctx = x;
-    x->victims.group_taken = x->group_taken;
-    for (uint32_t w = 0; w < s->snap->workloads.count; w++) {
-        if (workload_of(s, w)->preemptible && s->workloads[w].usable && has_more(x, w)) {
-            order_add(&x->victims, w);
-        }
-    }
-    order_ready(&x->victims, -1);
-    x->stale_order = false;
-}
-
-static void init_search(struct search *x, struct sched *s, const struct search_rules *rules)
-{
-    const struct snapshot *snap = s->snap;
-    *x = (struct search){.s = s, .rules = rules, .claimant = IX_NONE, .run = 1};
-    x->held = ARENA_ARRAY(s->arena, struct amounts, snap->queues.count);
-    x->held_non_preemptible = ARENA_ARRAY(s->arena, struct amounts, snap->queues.count);
-    x->left = ARENA_ARRAY(s->arena, struct amounts, snap->queues.count);
-    x->left_seen = ARENA_ARRAY(s->arena, uint32_t, snap->queues.count);
-    x->left_involved = arena_alloc(s->arena, sizeof(*x->left_involved) * snap->queues.count);
-    order_init(&x->scenario, s, s->arena, false);
-    x->taken = ARENA_ARRAY(s->arena, bool, snap->tasks.count);
-    x->group_taken = ARENA_ARRAY(s->arena, uint32_t, snap->groups.count);
-    x->gain = ARENA_ARRAY(s->arena, int64_t, snap->nodes.count);
-    x->node_freed = ARENA_ARRAY(s->arena, int64_t, snap->nodes.count);
-    x->node_rank = ARENA_ARRAY(s->arena, uint32_t, snap->nodes.count);
-    x->node_seen = ARENA_ARRAY(s->arena, uint32_t, snap->nodes.count);
-    x->seen = ARENA_ARRAY(s->arena, uint32_t, snap->workloads.count);
-    x->seen_victim = ARENA_ARRAY(s->arena, uint32_t, snap->workloads.count);
-}
-
-static bool order_claimants(struct sched *s, enum action action, struct order *order)
-{
-    bool any = false;
-    order_init(order, s, s->arena, false);
-    for (uint32_t w = 0; w < s->snap->workloads.count; w++) {
-        if (s->workloads[w].usable && gang_pending(s, w) > 0 && gang_is_ready(s, w)) {
-            order_add(order, w);
-            any = true;
-        }
-    }
-    order_ready(order, s->snap->config.queue_depth_max[action]);
-    return any;
-}
-
-void search_run(struct sched *s, const struct search_rules *rules)
-{
-    struct order claimants;
-    if (!order_claimants(s, rules->action, &claimants)) {
-        return;
-    }
-    struct search x;
-    init_search(&x, s, rules);
-    struct memo memo = {0};
-    map_init(&memo.map, s->arena);
-    for (uint32_t w = order_pop(&claimants); w != IX_NONE; w = order_pop(&claimants)) {
-        struct arena_mark mark = arena_mark(s->scratch);
-        x.claimant = w;
-        x.tasks = (struct task_list){0};
-        gang_next(s, w, WORK_PENDING, s->scratch, &x.tasks);
-        x.request = gang_request(s, w);
-        if (x.tasks.count > 0) {
-            if (x.stale_order || x.victims.s == NULL) {
-                order_victims(&x);
-            }
-            uint32_t commits = x.commits;
-            search_for(&x, &memo);
-            // What other queues hold has changed too.
-            for (uint32_t i = 0; x.commits > commits && i < x.chosen.count; i++) {
-                order_touch(&claimants,
-                            queue_of(s, x.units.items[x.chosen.items[i]].workload));
-            }
-            forget_units(&x);
-        }
-        order_touch(&claimants, queue_of(s, w));
-        arena_rewind(s->scratch, mark);
-    }
-    s->claimant = IX_NONE;
 }

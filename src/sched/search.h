@@ -31,8 +31,14 @@ struct search_rules {
 /* Pods that are taken together: one above the minimum, or all of a gang. */
 struct victim_unit {
     uint32_t workload;
-    uint32_t first, count; /* run in search.unit_tasks */
+    uint32_t first, count; /* run in search.unit_pods */
     bool core;             /* takes the workload below its minimum: its earlier units go too */
+    uint32_t earlier;      /* the unit of the workload before this one; IX_NONE */
+    uint32_t choice;       /* = search.choice: it is in the scenario */
+};
+struct unit_pod {
+    uint32_t task, node, unit;
+    uint32_t next;         /* the pod taken before on that node, plus one; 0: none */
 };
 
 struct search {
@@ -49,16 +55,17 @@ struct search {
     bool (*left_involved)[RES_COUNT]; /* [queues] what was taken off, where left is valid */
     uint32_t ledger;
     ARRAY(struct victim_unit) units;
-    ARRAY(uint32_t) unit_tasks, unit_nodes; /* pods of the units, and where each is */
+    ARRAY(struct unit_pod) unit_pods;
+    ARRAY(uint32_t) unit_nodes; /* nodes with such pods, in the order in which they were met */
+    uint32_t *node_units;     /* [nodes] the last pod taken on it, plus one; 0: none */
+    uint32_t *last_unit;      /* [workloads], valid where seen_victim = run */
     ARRAY(uint32_t) chosen;   /* units of the scenario being tried, ascending */
     ARRAY(uint32_t) recorded; /* units an attempt with fewer pods needed */
-    bool *marked;             /* [marked_cap] units */
-    uint32_t marked_cap;
+    uint32_t choice;
     bool *taken;              /* [tasks] in a unit already */
     uint32_t *group_taken;    /* [groups] pods of it in units already */
     int64_t *gain;            /* [nodes] whole devices that the units on it hold */
     uint32_t *seen, *node_seen; /* [workloads], [nodes]: = epoch */
-    uint32_t *node_rank;      /* [nodes], after rank_nodes */
     int64_t *node_freed;      /* [nodes], valid where node_seen = epoch */
     uint32_t epoch;
     uint32_t *seen_victim;    /* [workloads]: = run */
@@ -79,7 +86,13 @@ struct search {
 /* search_run lets every workload that waits search in its turn. */
 void search_run(struct sched *s, const struct search_rules *rules);
 
+/* search_count_room prepares x for its claimant's pods. */
+void search_count_room(struct search *x);
+/* search_solve finds a scenario and leaves it in the trial, thinned out; x->chosen are its units. */
+bool search_solve(struct search *x);
+bool search_exhausted(const struct search *x);
+/* What a pod of the scenario was, and cost its queue, before the trial. */
+const struct work *search_before(const struct search *x, uint32_t task);
+
 /* When the victim's minimum run time is over; TIME_NEVER: it is not protected. */
 int64_t search_protected_until(const struct sched *s, uint32_t victim, int64_t min_runtime_ms);
-/* What an evicted pod of the scenario cost its queue before. */
-struct amounts search_lost(const struct search *x, uint32_t task);

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+// victims: running work in the order in which it is taken, unit by unit: while a workload runs more
+// than it needs, one pod of what it can spare best; else the whole gang at once, since less would be
+// worth nothing. The rest of a workload goes back into the order.
+//
+// One order serves all claimants of an action. It is sorted once; who is a victim for a claimant is
+// asked when its turn comes. It is built anew only after a workload has lost some of its pods.
+#include "sched/victims.h"
+
+#include "base/check.h"
+
+int64_t search_protected_until(const struct sched *s, uint32_t victim, int64_t min_runtime_ms)
+{
+    int64_t start = workload_of(s, victim)->last_start_ms;
+    if (start == TIME_NEVER || min_runtime_ms <= 0 ||
+        s->snap->config.now_ms >= start + min_runtime_ms) {
+        return TIME_NEVER;
+    }
+    return start + min_runtime_ms;
+}
+
+static bool is_elastic(const struct sched *s, uint32_t workload)
+{
+    const struct snap_workload *w = workload_of(s, workload);
+    for (uint32_t g = w->group_first; g < w->group_first + w->group_count; g++) {
+        if (group_of(s, g)->is_pod_set && s->groups[g].placed > group_of(s, g)->min) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool evictable(const struct search *x, uint32_t task)
+{
+    return state_is_placed(x->s->tasks[task].state) && !x->taken[task];
+}
+
+static uint32_t left_in(const struct search *x, uint32_t group)
+{
+    return x->s->groups[group].placed - x->group_taken[group];
+}
+
+// Members (pods, or satisfied groups) of a group that no unit has taken yet; and whether it has
+// more than it needs, itself or below. Filled in for all groups of a workload.
+struct surplus {
+    uint32_t members, needed;
+    bool satisfied, below;
+};
+
+static struct surplus *surpluses(const struct search *x, uint32_t workload)
+{
+    const struct snap_workload *w = workload_of(x->s, workload);
+    struct surplus *all = ARENA_ARRAY(x->s->scratch, struct surplus, w->group_count);
+    for (uint32_t i = w->group_count; i > 0;) {
+        i--;
+        const struct snap_group *g = group_of(x->s, w->group_first + i);
+        struct surplus *u = &all[i];
+        u->members = g->is_pod_set ? left_in(x, w->group_first + i) : 0;
+        u->needed = !g->is_pod_set && g->min == GROUP_MIN_ALL ? g->child_count : g->min;
+        for (uint32_t c = g->child_first; c < g->child_first + g->child_count; c++) {
+            const struct surplus *m = &all[c - w->group_first];
+            u->members += m->satisfied && m->members > 0;
+            u->below = u->below || m->below;
+        }
+        u->satisfied = u->members >= u->needed;
+        u->below = u->below || u->members > u->needed;
+    }
+    return all;
+}
+
+// Whether member a is given up before member b (indices from the first group of the workload).
+static bool given_up_before(const struct surplus *all, uint32_t a, uint32_t b)
+{
+    const struct surplus *x = &all[a];
+    const struct surplus *y = &all[b];
+    if (x->satisfied != y->satisfied) {
+        return x->satisfied;
+    }
+    if (!x->satisfied) {
+        return a > b;
+    }
+    if ((x->needed > 0) != (y->needed > 0)) {
+        return x->needed == 0;
+    }
+    uint64_t left = (uint64_t)x->members * (y->needed > 0 ? y->needed : 1);
+    uint64_t right = (uint64_t)y->members * (x->needed > 0 ? x->needed : 1);
+    return left != right ? left > right : a > b;
+}
+
+// The first member of group to give up; with_surplus: only one that has more than it needs.
+static uint32_t member_to_give(const struct search *x, const struct surplus *all, uint32_t first,
+                               uint32_t group, bool with_surplus)
+{
+    const struct snap_group *g = group_of(x->s, group);
+    uint32_t best = IX_NONE;
+    for (uint32_t c = g->child_first; c < g->child_first + g->child_count; c++) {
+        const struct surplus *m = &all[c - first];
+        if (with_surplus ? !m->below : m->members == 0) {
+            continue;
+        }
+        if (best == IX_NONE || given_up_before(all, c - first, best - first)) {
+            best = c;
+        }
+    }
+    return best;
+}
+
+static bool group_is_below(const struct sched *s, uint32_t group, uint32_t top)
+{
+    while (group != top && group != IX_NONE) {
+        group = group_of(s, group)->parent.ix;
+    }
+    return group == top;
+}
+
+// Which pods go first: sets `group` to where they are and whether it is one pod or all below it.
+static uint32_t group_to_take(const struct search *x, uint32_t workload, bool *one, bool *core)
+{
+    uint32_t first = workload_of(x->s, workload)->group_first;
+    const struct surplus *all = surpluses(x, workload);
+    uint32_t group = first;
+    *one = false;
+    *core = true;
+    for (uint32_t depth = 0; depth <= GROUP_DEPTH_MAX; depth++) {
+        const struct surplus *u = &all[group - first];
+        if (group_of(x->s, group)->is_pod_set) {
+            *one = u->members > u->needed;
+            *core = !*one;
+            return group;
+        }
+        if (u->members == 0) {
+            return group;
+        }
+        uint32_t member = member_to_give(x, all, first, group, true);
+        if (member != IX_NONE) {
+            group = member;
+            continue;
+        }
+        if (u->members > u->needed) {
+            member = member_to_give(x, all, first, group, false);
+            return member == IX_NONE ? group : member;
+        }
+        return group;
+    }
+    return group;
+}
+
+// What the units together could free, and for how many pods of the claimant that would do.
+static void add_gain(struct search *x, uint32_t node, int64_t devices)
+{
+    int64_t each = shape_of(x->s, x->tasks.items[0])->device_count;
+    int64_t has = x->s->nodes[node].whole_later + x->gain[node];
+    if (each > 0 && (x->feasible[node / 64] >> (node % 64) & 1) != 0) {
+        x->room_most += (has + devices) / each - has / each;
+    }
+    x->gain[node] += devices;
+}
+
+static void add_pod(struct search *x, uint32_t task)
+{
+    uint32_t node = x->s->tasks[task].place.node;
+    if (x->node_units[node] == 0) {
+        *ARRAY_PUSH(x->s->arena, &x->unit_nodes) = node;
+    }
+    *ARRAY_PUSH(x->s->arena, &x->unit_pods) = (struct unit_pod){
+        .task = task,
+        .node = node,
+        .unit = x->units.count - 1,
+        .next = x->node_units[node],
+    };
+    x->node_units[node] = x->unit_pods.count;
+}
+
+// Adds the next unit of the workload. False when it has none to give.
+static bool add_unit(struct search *x, uint32_t workload, bool spare_core)
+{
+    struct arena_mark mark = arena_mark(x->s->scratch);
+    bool one;
+    bool core;
+    uint32_t group = group_to_take(x, workload, &one, &core);
+    arena_rewind(x->s->scratch, mark);
+    if (core && spare_core) {
+        return false;
+    }
+    struct victim_unit *unit = ARRAY_PUSH(x->s->arena, &x->units);
+    bool first = x->seen_victim[workload] != x->run;
+    *unit = (struct victim_unit){
+        .workload = workload,
+        .first = x->unit_pods.count,
+        .core = core,
+        .earlier = first ? IX_NONE : x->last_unit[workload],
+    };
+    const struct snap_workload *w = workload_of(x->s, workload);
+    for (uint32_t t = w->task_first + w->task_count; t > w->task_first;) {
+        t--;
+        uint32_t g = task_of(x->s, t)->group.ix;
+        if (!evictable(x, t) || !group_is_below(x->s, g, group)) {
+            continue;
+        }
+        add_pod(x, t);
+        unit->count++;
+        x->taken[t] = true;
+        x->group_taken[g]++;
+        add_gain(x, x->s->tasks[t].place.node, shape_of(x->s, t)->device_count);
+        if (one) {
+            break;
+        }
+    }
+    if (unit->count == 0) {
+        x->units.count--;
+        return false;
+    }
+    x->last_unit[workload] = x->units.count - 1;
+    return true;
+}
+
+static bool has_more(const struct search *x, uint32_t workload)
+{
+    const struct snap_workload *w = workload_of(x->s, workload);
+    for (uint32_t t = w->task_first; t < w->task_first + w->task_count; t++) {
+        if (evictable(x, t)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int64_t protected_until(struct search *x, uint32_t workload)
+{
+    return x->rules->protected_until ? x->rules->protected_until(x, workload) : TIME_NEVER;
+}
+
+static void note_protected(struct search *x, uint32_t workload, int64_t until_ms)
+{
+    if (x->protected_victim == IX_NONE || until_ms < x->protected_until_ms) {
+        x->protected_victim = workload;
+        x->protected_until_ms = until_ms;
+    }
+}
+
+// Takes the next unit from the victim order. False when there are no more.
+bool victims_next(struct search *x)
+{
+    for (;;) {
+        uint32_t workload = order_pop(&x->victims);
+        if (workload == IX_NONE) {
+            return false;
+        }
+        bool first = x->seen_victim[workload] != x->run;
+        if (first && x->rules->victims_max >= 0 && x->victim_count >= x->rules->victims_max) {
+            continue;
+        }
+        int64_t until_ms = protected_until(x, workload);
+        bool spare_core = until_ms != TIME_NEVER ||
+                          (x->rules->surplus_only && x->rules->surplus_only(x, workload));
+        if (!add_unit(x, workload, spare_core)) {
+            if (until_ms != TIME_NEVER) {
+                note_protected(x, workload, until_ms);
+            }
+            continue;
+        }
+        x->any_victim = true;
+        x->victim_count += first;
+        x->seen_victim[workload] = x->run;
+        const struct victim_unit *unit = &x->units.items[x->units.count - 1];
+        uint32_t queue = queue_of(x->s, workload);
+        for (uint32_t t = 0; t < unit->count; t++) {
+            uint32_t task = x->unit_pods.items[unit->first + t].task;
+            amounts_add(&x->victims.taken[queue], &x->s->tasks[task].cost);
+        }
+        if (has_more(x, workload)) {
+            order_push(&x->victims, workload);
+        } else {
+            order_touch(&x->victims, queue);
+        }
+        return true;
+    }
+}
+
+void victims_forget(struct search *x)
+{
+    for (uint32_t i = 0; i < x->unit_pods.count; i++) {
+        const struct unit_pod *p = &x->unit_pods.items[i];
+        x->taken[p->task] = false;
+        x->group_taken[task_of(x->s, p->task)->group.ix] = 0;
+        x->gain[p->node] = 0;
+        x->node_units[p->node] = 0;
+    }
+    x->units.count = x->unit_pods.count = x->unit_nodes.count = 0;
+    x->recorded.count = x->chosen.count = 0;
+    x->victim_count = 0;
+    x->room_most = x->room;
+    x->run++;
+}
+
+/* ---- the order ---- */
+
+static bool victim_gone(struct sched *s, uint32_t workload, void *ctx)
+{
+    (void)s;
+    return !has_more(ctx, workload);
+}
+
+static bool victim_allowed(struct sched *s, uint32_t workload, void *ctx)
+{
+    struct search *x = ctx;
+    if (workload == x->claimant || !has_more(x, workload) || !x->rules->victim(x, workload)) {
+        return false;
+    }
+    int64_t until_ms = protected_until(x, workload);
+    if (until_ms != TIME_NEVER && !is_elastic(s, workload)) {
+        note_protected(x, workload, until_ms);
+        return false;
+    }
+    return true;
+}
+
+static bool victim_queue_allowed(struct sched *s, uint32_t queue, void *ctx)
+{
+    (void)s;
+    struct search *x = ctx;
+    return x->rules->victim_queue(x, queue);
+}
+
+static struct amounts victim_weight(struct sched *s, uint32_t workload)
+{
+    const struct snap_workload *w = workload_of(s, workload);
+    struct amounts sum = {{0}};
+    for (uint32_t t = w->task_first; t < w->task_first + w->task_count; t++) {
+        amounts_add(&sum, &s->tasks[t].cost);
+    }
+    return sum;
+}
+
+void victims_order(struct search *x)
+{
+    struct sched *s = x->s;
+    order_init(&x->victims, s, s->arena, true);
+    x->victims.weigh = victim_weight;
+    x->victims.is_gone = victim_gone;
+    x->victims.allows = victim_allowed;
+    x->victims.allows_queue = victim_queue_allowed;
+    x->victims.ctx = x;
+    x->victims.group_taken = x->group_taken;
+    for (uint32_t w = 0; w < s->snap->workloads.count; w++) {
+        if (workload_of(s, w)->preemptible && s->workloads[w].usable && has_more(x, w)) {
+            order_add(&x->victims, w);
+        }
+    }
+    order_ready(&x->victims, -1);
+    x->stale_order = false;
+}
