@@ -471,3 +471,19 @@ static const struct flag sim[] = {
     {.name = "steps", .kind = FLAG_WHOLE, .metavar = "N", .min = 1, .help = "How long (100000)"},
 };
 SET(flags_sim, "Simulation", sim);
+
+static const struct flag bench[] = {
+    {.name = "count", .kind = FLAG_WHOLE, .metavar = "N", .min = 8, .help = "Workloads to submit"},
+    {.name = "connections",
+     .kind = FLAG_WHOLE,
+     .metavar = "N",
+     .min = 1,
+     .help = "Clients at a time"},
+    {.name = "dir",
+     .kind = FLAG_TEXT,
+     .metavar = "DIR",
+     .offer = OFFER_DIRECTORY,
+     .help = "Where to work, on the disk that weir will use (/var/tmp)"},
+    {.name = "json", .kind = FLAG_BOOL, .help = "The figures as JSON"},
+};
+SET(flags_bench, "Measuring", bench);

@@ -355,8 +355,11 @@ const struct command commands[] = {
      .sets = {&flags_sim},
      .example = "weir sim --seed 1"},
     {.path = "bench",
-     .summary = "Measure this machine",
-     .words = "NAME",
+     .summary = "Measure this machine: from submit to process start, and submits a second",
+     .words = "submit",
+     .words_min = 1,
+     .words_max = 1,
+     .sets = {&flags_bench},
      .example = "weir bench submit"},
 
     /* help */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// main: hands the command line to the CLI, with the programs of their own that this build holds.
-// A part whose file is missing from the tree is missing here (src/cmd/meson.build).
+// main: hands the command line to the CLI, with the programs of their own that weir holds.
 #include <stdio.h>
 
 #include "base/check.h"
@@ -8,25 +7,12 @@
 #include "cmd/cmd.h"
 
 static const struct external externals[] = {
-#ifdef WEIR_CMD_BENCH
     {"bench",      cmd_bench    },
-#endif
-#ifdef WEIR_CMD_SERVER
     {"server",     cmd_server   },
-#endif
-#ifdef WEIR_CMD_SIM
     {"sim",        cmd_sim      },
-#endif
-#ifdef WEIR_CMD_SIMULATE
     {"simulate",   cmd_simulate },
-#endif
-#ifdef WEIR_CMD_SUPERVISE
     {"_supervise", cmd_supervise},
-#endif
-#ifdef WEIR_CMD_UP
     {"up",         cmd_up       },
-#endif
-    {NULL,         NULL         },
 };
 
 NORETURN static void on_panic(const char *file, int line, const char *what)
@@ -38,5 +24,5 @@ NORETURN static void on_panic(const char *file, int line, const char *what)
 int main(int argc, char **argv)
 {
     check_set_hook(on_panic);
-    return cli_main(argc, argv, externals, sizeof(externals) / sizeof(externals[0]) - 1);
+    return cli_main(argc, argv, externals, COUNT_OF(externals));
 }

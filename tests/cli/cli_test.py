@@ -129,8 +129,11 @@ class Terminal:
         os.write(self.fd, text.encode())
 
     def wait(self):
+        end = time.monotonic() + DEADLINE_S
         while self.pump():
-            pass
+            if time.monotonic() > end:
+                os.kill(self.pid, signal.SIGKILL)
+                raise AssertionError(f"it never ended: {self.text!r}")
         _, status = os.waitpid(self.pid, 0)
         os.close(self.fd)
         return os.waitstatus_to_exitcode(status)
@@ -640,8 +643,10 @@ def exec_runs_beside_the_workload(cli):
     screen.type("stty size; echo rea''dy\n")
     screen.until("ready")
     holds(b"33 91" in screen.text, screen.text)
-    screen.type("sleep 600\n")
+    screen.type("echo slee''ping; sleep 600\n")
+    screen.until("sleeping")
     screen.type("\x03")
+    screen.until("^C")  # by then what was typed before is dropped
     screen.type("exit 9\n")
     equal(screen.wait(), 9)
     err = cli.fails(1, "training", "exec", "nothere", "-p", "team-a", "--", "true")
@@ -744,6 +749,7 @@ def a_command_survives_a_restart_of_the_server(cli):
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
     with_server = "--server" in sys.argv[3:]
     tests = SERVER_TESTS if with_server else TESTS
     failed = 0
@@ -767,15 +773,18 @@ def main():
                 for line in traceback.format_exc().splitlines():
                     print(f"# {line}")
                 print(f"not ok {n} - {name}", flush=True)
-        if server:
-            server.stop()
     except Exception:
         failed += 1
         for line in traceback.format_exc().splitlines():
             print(f"# {line}")
         print("Bail out! the server", flush=True)
     finally:
-        if server and server.process and server.process.poll() is None:
+        try:
+            if server:
+                server.stop()
+        except Exception as why:
+            failed += 1
+            print(f"# the server was not stopped in order: {why}")
             server.process.kill()
         if failed and server and os.path.exists(server.log):
             for line in open(server.log, errors="replace").read().splitlines()[-60:]:
