@@ -5,6 +5,7 @@
 #include "cli/run.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -385,6 +386,8 @@ static int execute(struct cli *cli, const struct args *args, bool input, bool tt
         status = handshake(&s, exec_path(cli, args, path, tty, words, count), &answer, &err);
     }
     if (status == STATUS_OK) {
+        // Never blocked in a write: the server may wait for us to read before it reads.
+        fcntl(s.fd, F_SETFL, fcntl(s.fd, F_GETFL) | O_NONBLOCK);
         fflush(stdout);
         if (tty) {
             enter_raw_mode();

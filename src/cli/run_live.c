@@ -17,7 +17,13 @@
 #include "codec/json.h"
 #include "io/clock.h"
 
-enum { FRAME_MS = 100, LOOK_FRAMES = 3, WATCH_BYTES_MAX = 4 << 20, REDRAW_MS = 1000 };
+enum {
+    FRAME_MS = 100,
+    LOOK_FRAMES = 3,
+    WATCH_BYTES_MAX = 4 << 20,
+    REDRAW_MS = 1000,
+    RECONNECT_MS_MAX = 10 * 1000
+};
 
 static bool is_one_of(struct str word, const char *const *words, uint32_t count)
 {
@@ -240,6 +246,7 @@ struct watch {
     struct cli *cli;
     const struct args *args;
     bool json, redraws;
+    bool connected;    /* something came since the stream began */
     bool removed;      /* the next data is of a workload that is no more */
     struct buf lines;  /* of the stream, not yet whole */
     struct seen *seen; /* in the order they were first seen */
@@ -384,6 +391,7 @@ static void watch_take(struct watch *w, struct str line)
 static bool watch_sink(void *ctx, struct str piece)
 {
     struct watch *w = ctx;
+    w->connected = true;
     buf_str(&w->lines, piece);
     struct str rest = buf_view(&w->lines);
     for (;;) {
@@ -408,6 +416,41 @@ static bool watch_idle(void *ctx)
     return true;
 }
 
+static void watch_forget(struct watch *w)
+{
+    for (uint32_t i = 0; i < w->count; i++) {
+        arena_done(&w->seen[i].arena);
+    }
+    w->count = 0;
+    buf_clear(&w->lines);
+}
+
+// The stream has no end of its own: a server that stops is waited for, and begins anew with all.
+static int watch_follow(struct watch *w, struct str path)
+{
+    struct client_stream_hooks hooks = {.sink = watch_sink, .idle = watch_idle, .ctx = w};
+    for (int64_t lost_ms = 0;;) {
+        struct answer answer;
+        struct err err;
+        w->connected = false;
+        enum status status = client_stream(&w->cli->client, path, &hooks, &answer, &err);
+        if (ferror(stdout)) {
+            return EXIT_FAILED;
+        }
+        lost_ms = w->connected ? clock_mono_ms() : lost_ms;
+        bool gone = status == STATUS_OK || status == STATUS_UNREACHABLE;
+        if (!gone || lost_ms == 0 || clock_mono_ms() - lost_ms > RECONNECT_MS_MAX) {
+            if (status == STATUS_OK) {
+                err_set(&err, STATUS_UNREACHABLE, "the server has stopped");
+                err_hint(&err, "start it with weir up");
+            }
+            return cli_fail(w->cli, &err, answer.body);
+        }
+        watch_forget(w);
+        poll(NULL, 0, FRAME_MS);
+    }
+}
+
 int run_watch(struct cli *cli, const struct args *args)
 {
     struct watch w = {.cli = cli, .args = args, .json = args_has(args, "json")};
@@ -427,15 +470,8 @@ int run_watch(struct cli *cli, const struct args *args)
     }
     arena_init(&w.scratch, 0);
     buf_init(&w.lines, WATCH_BYTES_MAX);
-    struct answer answer;
-    int failed = 0;
-    struct client_stream_hooks hooks = {.sink = watch_sink, .idle = watch_idle, .ctx = &w};
-    if (client_stream(&cli->client, stream, &hooks, &answer, &err) != STATUS_OK) {
-        failed = cli_fail(cli, &err, answer.body);
-    }
-    for (uint32_t i = 0; i < w.count; i++) {
-        arena_done(&w.seen[i].arena);
-    }
+    int failed = watch_follow(&w, stream);
+    watch_forget(&w);
     buf_done(&w.lines);
     arena_done(&w.scratch);
     return failed;

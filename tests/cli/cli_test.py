@@ -693,10 +693,14 @@ def watch_shows_changes(cli):
     for line in watch.stdout:
         if re.match(r"team-a/seen Running 1/1 pods", line):
             break
+    else:
+        raise AssertionError("no line for the running workload")
     for line in raw.stdout:
         w = json.loads(line)
         if w["name"] == "seen" and w["phase"] == "Running":
             break
+    else:
+        raise AssertionError("no object for the running workload")
     screen.until("seen")
     end = time.monotonic() + DEADLINE_S
     while not re.search(r"seen +training +Running", plain(screen.text.decode())):
@@ -730,6 +734,10 @@ def a_command_survives_a_restart_of_the_server(cli):
     """The connection is lost while the command waits; it asks again, and what it asked for happens
     once."""
     server = cli.server
+    submit(cli, "before")
+    watch = subprocess.Popen([WEIR, "workload", "watch", "-p", "team-a", "--json"], env=cli.env,
+                             stdout=subprocess.PIPE, text=True)
+    holds(json.loads(watch.stdout.readline())["name"] == "before", "watch begins with what is there")
     server.process.send_signal(signal.SIGSTOP)
     asks = subprocess.Popen([WEIR, "training", "submit", "once", "-p", "team-a", "-i", "host",
                              "--debug", "--", "sleep", "600"], env=cli.env,
@@ -745,7 +753,15 @@ def a_command_survives_a_restart_of_the_server(cli):
     equal(asks.returncode, 0, err)
     holds("once submitted" in out, out)
     equal([w["name"] for w in cli.json("workload", "list", "-p", "team-a")].count("once"), 1)
-    gone(cli, "once")
+    for line in watch.stdout:
+        if json.loads(line).get("name") == "once":
+            break
+    else:
+        raise AssertionError("the watch did not come back")
+    watch.kill()
+    watch.wait()
+    watch.stdout.close()
+    gone(cli, "once", "before")
 
 
 def main():
