@@ -165,7 +165,7 @@ static void world_init(struct world *w)
 }
 
 /* The process is gone, the store stays as the last acknowledged append left it. */
-static void world_kill(struct world *w)
+UNUSED static void world_kill(struct world *w)
 {
     writer_free(w->writer);
     engine_free(w->engine);
@@ -207,7 +207,7 @@ static void world_done_fn(void *arg, const struct outcome *outcome)
     a->outcome = *outcome;
 }
 
-static void world_plan(struct world *w, struct world_answer *a)
+UNUSED static void world_plan(struct world *w, struct world_answer *a)
 {
     static struct quota quotas[1];
     static struct department departments[1];
@@ -233,8 +233,8 @@ static void world_plan(struct world *w, struct world_answer *a)
 }
 
 /* Ids are made from n, so that a run is repeatable. */
-static void world_submit_n(struct world *w, uint8_t n, const char *name, int64_t gpus,
-                           struct world_answer *a)
+UNUSED static void world_submit_n(struct world *w, uint8_t n, const char *name, int64_t gpus,
+                                  struct world_answer *a)
 {
     static struct pod_id pod_ids[1];
     struct str_item args[] = {{STR("sleep")}, {STR("600")}};
