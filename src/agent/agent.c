@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each pod known here is in one of four stages: its supervisor is connected (it tells every change),
-// it is expected (somebody holds the lock, nobody listens: it is just starting or just ending), what
-// is left of it is being cleaned up, or it has ended and only its directory remains. pod_settle
+// Each pod known here is in one of two stages: its supervisor is connected (it tells every change),
+// or it is expected (somebody holds the lock, nobody listens: it is just starting, just ending, or
+// being cleaned up). One that has ended is not known here: its directory says all. pod_settle
 // finds out which, always in the same way: socket, lock, status, started. It is used for START and
 // STOP of a pod that is not known, after a restart, and when a connection breaks.
 //
@@ -21,13 +21,13 @@
 #include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "agent/exec.h"
 #include "agent/frame.h"
 #include "agent/launch.h"
 #include "agent/machine.h"
+#include "agent/nursery.h"
 #include "agent/start.h"
 #include "base/array.h"
 #include "base/mem.h"
@@ -38,14 +38,13 @@
 
 enum {
     LISTEN_BACKLOG = 64,
-    FD_SAFE = 10, /* above all numbers that a supervisor is given */
     RETRY_FIRST_MS = 2,
     RETRY_LAST_MS = 1000,
     PATH_SIZE = 4096,
     EVENTS_AT_ONCE = 64,
 };
 
-enum stage { STAGE_EXPECTED, STAGE_CONNECTED, STAGE_CLEANING };
+enum stage { STAGE_EXPECTED, STAGE_CONNECTED };
 
 struct agent_pod {
     uint64_t serial;
@@ -54,11 +53,11 @@ struct agent_pod {
     char name[LAUNCH_NAME_SIZE];
     enum stage stage;
     int dir_fd, sock;
-    int process; /* pidfd of a supervisor that is our child; -1 none */
     struct buf in;
     struct pod_status status; /* as last told */
     bool told, told_started;
     bool launched; /* we started its supervisor */
+    bool cleaned;  /* and one to clean up after it */
     bool stop_wanted, stop_sent, forget;
     int64_t grace_ms;
     int64_t retry_at_ms, retry_ms;
@@ -69,6 +68,7 @@ struct agent {
     struct str data_dir, pods_dir;
     int pods_fd, epoll_fd, event_fd, timer_fd;
     struct machine machine;
+    struct nursery nursery;
     struct agent_pod **pods;
     uint32_t pods_count, pods_cap;
     uint64_t next_serial;
@@ -78,7 +78,7 @@ struct agent {
 };
 
 /* What an epoll event is about: serial of the pod in the upper bits. */
-enum source { SOURCE_QUEUE, SOURCE_TIMER, SOURCE_DEVICES, SOURCE_SOCKET, SOURCE_PROCESS };
+enum source { SOURCE_QUEUE, SOURCE_TIMER, SOURCE_DEVICES, SOURCE_SOCKET };
 enum { SOURCE_BITS = 3 };
 
 static bool watch(struct agent *a, int fd, enum source source, uint64_t serial)
@@ -165,7 +165,7 @@ static struct agent_pod *pod_add(struct agent *a, struct uuid pod, uint32_t atte
     p->serial = ++a->next_serial;
     p->pod = pod;
     p->attempt = attempt;
-    p->dir_fd = p->sock = p->process = -1;
+    p->dir_fd = p->sock = -1;
     p->retry_ms = RETRY_FIRST_MS;
     launch_name(pod, attempt, p->name);
     buf_init(&p->in, FRAME_MAX);
@@ -174,20 +174,10 @@ static struct agent_pod *pod_add(struct agent *a, struct uuid pod, uint32_t atte
     return p;
 }
 
-/* The supervisor is our child: collect it if it has ended; true when it has. */
-static bool process_collect(struct agent_pod *p)
-{
-    siginfo_t how = {0};
-    return p->process >= 0 && waitid(P_PIDFD, (id_t)p->process, &how, WEXITED | WNOHANG) == 0 &&
-           how.si_pid != 0;
-}
-
 static void pod_close(struct agent_pod *p)
 {
-    (void)process_collect(p);
     file_close(&p->dir_fd);
     file_close(&p->sock);
-    file_close(&p->process);
     buf_done(&p->in);
     mem_free(p);
 }
@@ -331,25 +321,13 @@ static bool pod_connect(struct agent *a, struct agent_pod *p)
 
 /* ---- starting a supervisor ---- */
 
-/* Starts the pod's supervisor, or with no listener the one that cleans up, and watches it. */
+/* Has the pod's supervisor started, or with no listener the one that cleans up. */
 static bool pod_supervise(struct agent *a, struct agent_pod *p, int lock, int listener,
                           struct err *err)
 {
     char dir[PATH_SIZE];
     (void)snprintf(dir, sizeof(dir), STR_FMT "/%s", STR_ARG(a->pods_dir), p->name);
-    file_close(&p->process);
-    if (start_supervisor(dir, p->dir_fd, lock, listener, &p->process, err) != STATUS_OK) {
-        return false;
-    }
-    return p->process < 0 || watch(a, p->process, SOURCE_PROCESS, p->serial);
-}
-
-/* A number above those that a supervisor is given, so that handing over cannot overwrite it. */
-static int fd_safe(int fd)
-{
-    int safe = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, FD_SAFE) : -1;
-    file_close(&fd);
-    return safe;
+    return nursery_start(&a->nursery, dir, lock, listener, err) == STATUS_OK;
 }
 
 /* The lock is held and nothing was started: start it now. */
@@ -365,7 +343,7 @@ static void pod_launch(struct agent *a, struct agent_pod *p, const struct effect
         pod_record(a, p, POD_STATE_FAILED, err.text);
         return;
     }
-    CLEANUP(file_close) int listener = fd_safe(socket_listen(p));
+    CLEANUP(file_close) int listener = socket_listen(p);
     if (listener < 0) {
         (void)snprintf(reason, sizeof(reason), "cannot listen in the pod's directory: %s",
                        strerror(errno));
@@ -396,13 +374,16 @@ static bool started_in_this_boot(const struct agent_pod *p, bool *started)
     return *started && same;
 }
 
+/* What is left is ended by a process that holds the lock meanwhile, and records the end. */
 static void pod_clean(struct agent *a, struct agent_pod *p, int lock)
 {
     struct err err;
-    p->stage = STAGE_CLEANING;
-    if (!pod_supervise(a, p, lock, -1, &err)) {
+    if (p->cleaned || !pod_supervise(a, p, lock, -1, &err)) {
         pod_record(a, p, POD_STATE_EXITED, "NodeLost");
+        return;
     }
+    p->cleaned = true;
+    pod_expect(a, p);
 }
 
 /* What the supervisor said before it died without recording anything. */
@@ -464,7 +445,7 @@ static void pod_settle(struct agent *a, struct agent_pod *p, const struct effect
         return;
     }
     CLEANUP(file_close)
-    int lock = fd_safe(openat(p->dir_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    int lock = openat(p->dir_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0) {
         pod_settle_locked(a, p, start, lock);
     } else {
@@ -570,28 +551,16 @@ static void pod_status_came(struct agent *a, struct agent_pod *p, struct str bod
     pod_tell(a, p);
 }
 
-/* Its supervisor has gone: it had recorded the end, or died. A child of ours is collected first, so
- * that none stays behind as a zombie; its own end is the event that comes back here. */
-static void pod_gone(struct agent *a, struct agent_pod *p)
+/* The connection ended: the supervisor had recorded the end, or died. */
+static void pod_disconnected(struct agent *a, struct agent_pod *p)
 {
-    if (p->process >= 0 && !process_collect(p)) {
-        p->retry_ms = RETRY_LAST_MS;
-        pod_expect(a, p);
-        return;
-    }
-    file_close(&p->process);
+    file_close(&p->sock);
+    buf_clear(&p->in);
     if (status_is_final(&p->status)) {
         pod_remove(a, p);
     } else {
         pod_settle(a, p, NULL);
     }
-}
-
-static void pod_disconnected(struct agent *a, struct agent_pod *p)
-{
-    file_close(&p->sock);
-    buf_clear(&p->in);
-    pod_gone(a, p);
 }
 
 static void socket_serve(struct agent *a, struct agent_pod *p)
@@ -621,35 +590,6 @@ static void socket_serve(struct agent *a, struct agent_pod *p)
     }
 }
 
-static void process_ended(struct agent *a, struct agent_pod *p)
-{
-    if (!process_collect(p)) {
-        return; // news of the one before: its descriptor went in this same batch of events
-    }
-    file_close(&p->process);
-    if (p->stage == STAGE_EXPECTED) {
-        pod_gone(a, p);
-    } else if (p->stage == STAGE_CLEANING) {
-        // It recorded the end; if it could not, what is known is recorded here.
-        if (status_read(p->dir_fd, &p->status, NULL) == STATUS_OK && status_is_final(&p->status)) {
-            pod_tell(a, p);
-            pod_remove(a, p);
-        } else {
-            pod_record(a, p, POD_STATE_EXITED, "NodeLost");
-        }
-    }
-}
-
-/* One that is expected: it may be there by now, and one that ended is waited for. */
-static void timer_pod(struct agent *a, struct agent_pod *p)
-{
-    if (status_is_final(&p->status)) {
-        pod_gone(a, p);
-    } else {
-        pod_settle(a, p, NULL);
-    }
-}
-
 static void timer_serve(struct agent *a)
 {
     uint64_t times;
@@ -659,7 +599,7 @@ static void timer_serve(struct agent *a)
     for (uint32_t left = a->pods_count; left > 0; left--) {
         struct agent_pod *p = a->pods[left - 1];
         if (p->stage == STAGE_EXPECTED && p->retry_at_ms <= now) {
-            timer_pod(a, p);
+            pod_settle(a, p, NULL);
         }
     }
     timer_set(a);
@@ -689,11 +629,6 @@ static void event_serve(struct agent *a, uint64_t data)
     case SOURCE_SOCKET:
         if (p != NULL && p->sock >= 0) {
             socket_serve(a, p);
-        }
-        break;
-    case SOURCE_PROCESS:
-        if (p != NULL && p->process >= 0) {
-            process_ended(a, p);
         }
         break;
     }
@@ -776,6 +711,7 @@ static enum status pods_take_over(struct agent *a, struct err *err)
 enum status agent_open(const struct agent_config *config, struct agent **out, struct err *err)
 {
     struct agent *a = mem_alloc(sizeof(*a));
+    nursery_init(&a->nursery);
     a->pods_fd = a->epoll_fd = a->event_fd = a->timer_fd = -1;
     arena_init(&a->arena, 0);
     arena_init(&a->queue_arena, 0);
@@ -785,6 +721,9 @@ enum status agent_open(const struct agent_config *config, struct agent **out, st
     }
     if (s == STATUS_OK) {
         s = events_open(a, err);
+    }
+    if (s == STATUS_OK) {
+        s = nursery_open(&a->nursery, err);
     }
     if (s == STATUS_OK) {
         observe_node(a);
@@ -807,6 +746,7 @@ void agent_close(struct agent *a)
         pod_close(a->pods[i]);
     }
     mem_free(a->pods);
+    nursery_close(&a->nursery);
     machine_close(&a->machine);
     file_close(&a->pods_fd);
     file_close(&a->epoll_fd);

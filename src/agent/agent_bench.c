@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
-#include "agent/supervise.h"
+#include "agent/nursery.h"
 #include "base/num.h"
 #include "io/clock.h"
 #include "io/file.h"
@@ -115,8 +115,8 @@ static bool measure(struct agent *a, const char *dir, uint32_t i)
 
 int main(int argc, char **argv)
 {
-    if (argc >= 3 && strcmp(argv[1], "_supervise") == 0) {
-        return argc == 3 ? supervise_run(argv[2]) : supervise_clean(argv[2]);
+    if (argc == 2 && strcmp(argv[1], "_supervise") == 0) {
+        return nursery_run();
     }
     int64_t count = COUNT_DEFAULT;
     struct err err;

@@ -26,7 +26,7 @@
 
 #include "agent/frame.h"
 #include "agent/launch.h"
-#include "agent/supervise.h"
+#include "agent/nursery.h"
 #include "base/num.h"
 #include "base/test.h"
 #include "io/clock.h"
@@ -1354,8 +1354,8 @@ TEST(control_groups_version_2)
 
 int main(int argc, char **argv)
 {
-    if (argc >= 3 && strcmp(argv[1], "_supervise") == 0) {
-        return argc == 3 ? supervise_run(argv[2]) : supervise_clean(argv[2]);
+    if (argc == 2 && strcmp(argv[1], "_supervise") == 0) {
+        return nursery_run();
     }
     if (argc == 4 && strcmp(argv[1], "_as") == 0) {
         return run_as(argv[2], argv[3], argv[0]);

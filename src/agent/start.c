@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/start.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "agent/supervise.h"
 #include "base/num.h"
 #include "io/file.h"
 
-enum { PATH_SIZE = 4096, DEVICE_NAME_SHOWN = 100 };
+enum { DEVICE_NAME_SHOWN = 100 };
 
 static bool user_allowed(const struct pod_spec *spec, char reason[REASON_MAX])
 {
@@ -101,50 +95,4 @@ enum status start_spec(const struct machine *m, const struct effect *e, struct s
     buf_done(&bytes);
     arena_done(&arena);
     return s;
-}
-
-/* Where exec leaves everything that a supervisor should have, and nothing else. */
-static void files_make(posix_spawn_file_actions_t *files, int errors, int lock, int listener)
-{
-    (void)posix_spawn_file_actions_init(files);
-    (void)posix_spawn_file_actions_addopen(files, 0, "/dev/null", O_RDWR, 0);
-    (void)posix_spawn_file_actions_adddup2(files, 0, 1);
-    (void)posix_spawn_file_actions_adddup2(files, errors >= 0 ? errors : 0, 2);
-    (void)posix_spawn_file_actions_adddup2(files, lock, SUPERVISE_LOCK_FD);
-    if (listener >= 0) {
-        (void)posix_spawn_file_actions_adddup2(files, listener, SUPERVISE_LISTEN_FD);
-    }
-    (void)posix_spawn_file_actions_addclosefrom_np(files, listener >= 0 ? SUPERVISE_LISTEN_FD + 1
-                                                                        : SUPERVISE_LOCK_FD + 1);
-}
-
-enum status start_supervisor(const char *dir, int dir_fd, int lock, int listener, int *process,
-                             struct err *err)
-{
-    char path[PATH_SIZE];
-    (void)snprintf(path, sizeof(path), "%s", dir);
-    CLEANUP(file_close)
-    int errors = openat(dir_fd, "errors", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    char name[] = "weir", verb[] = "_supervise", word[] = "clean";
-    char *argv[] = {name, verb, path, listener < 0 ? word : NULL, NULL};
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attr;
-    sigset_t all, none;
-    (void)sigfillset(&all);
-    (void)sigemptyset(&none);
-    files_make(&files, errors, lock, listener);
-    (void)posix_spawnattr_init(&attr);
-    (void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF |
-                                              POSIX_SPAWN_SETSIGMASK);
-    (void)posix_spawnattr_setsigdefault(&attr, &all);
-    (void)posix_spawnattr_setsigmask(&attr, &none);
-    pid_t pid = -1;
-    int rc = posix_spawn(&pid, "/proc/self/exe", &files, &attr, argv, environ);
-    (void)posix_spawnattr_destroy(&attr);
-    (void)posix_spawn_file_actions_destroy(&files);
-    if (rc != 0) {
-        return err_set(err, STATUS_IO, "the supervisor cannot be started: %s", strerror(rc));
-    }
-    *process = (int)syscall(SYS_pidfd_open, pid, 0);
-    return STATUS_OK;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// start: from a START effect to a supervisor that runs it.
+// start: what a START effect needs before a supervisor can run it.
 #pragma once
 
 #include <stdbool.h>
@@ -12,8 +12,3 @@ bool start_allowed(const struct machine *m, const struct effect *e, char reason[
 /* start_spec writes the pod's spec file. pods_dir will be hidden from the pod. */
 MUST_USE enum status start_spec(const struct machine *m, const struct effect *e,
                                 struct str pods_dir, int dir_fd, struct err *err);
-/* start_supervisor starts `weir _supervise DIR`, or `… DIR clean` when listener is -1, in a session of its own, from
- * this same executable, handing over the lock and the listening socket. Their numbers must be above
- * SUPERVISE_LISTEN_FD. The process is a child: *process is its pidfd, the caller's to reap and close. */
-MUST_USE enum status start_supervisor(const char *dir, int dir_fd, int lock, int listener,
-                                      int *process, struct err *err);

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cmd/supervise.h"
-
-#include <string.h>
-
-#include "agent/supervise.h"
+// The hidden verb `weir _supervise`: the process that forks a supervisor for each pod. The agent
+// starts it, with its socket as descriptor 3.
+#include "agent/nursery.h"
+#include "cmd/cmd.h"
 
 int cmd_supervise(int argc, char **argv)
 {
-    if (argc == 2) {
-        return supervise_run(argv[1]);
-    }
-    if (argc == 3 && strcmp(argv[2], "clean") == 0) {
-        return supervise_clean(argv[1]);
-    }
-    return 1;
+    (void)argv;
+    return argc == 1 ? nursery_run() : 1;
 }
