@@ -329,7 +329,7 @@ TEST(every_request_is_answered_with_json_and_the_right_status)
         if (rows[i].code >= 400) {
             EXPECT(at("message").len > 10);
             EXPECT_I64(at("request_id").len, UUID_TEXT_LEN);
-            char code[8];
+            char code[24];
             snprintf(code, sizeof code, "%ld", rows[i].code);
             EXPECT_STR(at("code"), str_from_c(code));
         }
