@@ -67,18 +67,17 @@ static uint32_t top_of(struct order *o, uint32_t queue)
     return from_back(o, leaf) ? heap_top(&leaf->back) : leaf->sorted[leaf->next];
 }
 
-// What decides between two queues, worked out for one of them.
+/* ---- between queues ---- */
+
+// What decides between two siblings, worked out for one of them with its best workload.
 struct standing {
-    const struct sched *s;
-    uint32_t queue;
-    struct amounts asks;
-    struct amounts without; /* victims taken so far and the next one; zero when none */
-    bool victims;
+    bool over_utilised, starved, uses_none;
+    int64_t priority;
+    struct dominant with, now; /* with what is asked, or without the victims; as it is */
 };
 
-static bool over_utilised(const struct standing *x)
+static bool over_utilised(const struct queue_state *q)
 {
-    const struct queue_state *q = &x->s->queues[x->queue];
     for (int r = 0; r < RES_COUNT; r++) {
         if (q->fair.v[r] >= q->held.v[r]) {
             return false;
@@ -87,15 +86,35 @@ static bool over_utilised(const struct standing *x)
     return true;
 }
 
-static bool uses_what_it_has_none_of(const struct standing *x)
+static bool uses_what_it_has_none_of(const struct queue_state *q, const struct amounts *asks)
 {
-    const struct queue_state *q = &x->s->queues[x->queue];
     for (int r = 0; r < RES_COUNT; r++) {
-        if (q->allocatable.v[r] == 0 && q->held.v[r] + x->asks.v[r] > 0) {
+        if (q->allocatable.v[r] == 0 && q->held.v[r] + asks->v[r] > 0) {
             return true;
         }
     }
     return false;
+}
+
+static void find_standing(struct order *o, uint32_t queue)
+{
+    struct sched *s = o->s;
+    uint32_t leaf = o->best[queue];
+    struct amounts asks = o->weigh(s, top_of(o, leaf));
+    struct amounts without = {{0}};
+    if (o->victims) {
+        without = o->taken[leaf];
+        amounts_add(&without, &asks);
+        asks = (struct amounts){{0}};
+    }
+    o->standings[queue] = (struct standing){
+        .over_utilised = over_utilised(&s->queues[queue]),
+        .starved = quota_within_guarantee(s, queue, &asks),
+        .uses_none = uses_what_it_has_none_of(&s->queues[queue], &asks),
+        .priority = s->snap->queues.items[queue].priority,
+        .with = quota_dominant(s, queue, &asks, &without),
+        .now = quota_dominant(s, queue, NULL, NULL),
+    };
 }
 
 static int cmp_dominant(struct dominant a, struct dominant b)
@@ -115,83 +134,99 @@ static int cmp_allocatable(const struct amounts *a, const struct amounts *b)
 }
 
 // The queue that comes first has the lesser result (kai.md 3.5).
-static int cmp_standing(const struct standing *x, const struct standing *y)
+static int cmp_queues(const struct order *o, uint32_t a, uint32_t b)
 {
-    const struct sched *s = x->s;
-    bool a = over_utilised(x);
-    bool b = over_utilised(y);
-    if (a != b) {
-        return a ? 1 : -1;
+    const struct standing *x = &o->standings[a];
+    const struct standing *y = &o->standings[b];
+    if (x->over_utilised != y->over_utilised) {
+        return x->over_utilised ? 1 : -1;
     }
-    a = quota_within_guarantee(s, x->queue, &x->asks);
-    b = quota_within_guarantee(s, y->queue, &y->asks);
-    if (a != b) {
-        return a ? -1 : 1;
+    if (x->starved != y->starved) {
+        return x->starved ? -1 : 1;
     }
-    int64_t px = s->snap->queues.items[x->queue].priority;
-    int64_t py = s->snap->queues.items[y->queue].priority;
-    if (px != py) {
-        return px > py ? -1 : 1;
+    if (x->priority != y->priority) {
+        return x->priority > y->priority ? -1 : 1;
     }
-    a = uses_what_it_has_none_of(x);
-    b = uses_what_it_has_none_of(y);
-    if (a != b) {
-        return a ? 1 : -1;
+    if (x->uses_none != y->uses_none) {
+        return x->uses_none ? 1 : -1;
     }
-    int d = cmp_dominant(quota_dominant(s, x->queue, &x->asks, x->victims ? &x->without : NULL),
-                         quota_dominant(s, y->queue, &y->asks, y->victims ? &y->without : NULL));
-    if (d != 0) {
-        return d;
-    }
-    d = cmp_dominant(quota_dominant(s, x->queue, NULL, NULL),
-                     quota_dominant(s, y->queue, NULL, NULL));
-    if (d != 0) {
-        return d;
-    }
-    d = cmp_allocatable(&s->queues[x->queue].allocatable, &s->queues[y->queue].allocatable);
-    return d != 0 ? d : (x->queue < y->queue ? -1 : 1);
+    int d = cmp_dominant(x->with, y->with);
+    d = d != 0 ? d : cmp_dominant(x->now, y->now);
+    d = d != 0 ? d : cmp_allocatable(&o->s->queues[a].allocatable, &o->s->queues[b].allocatable);
+    return d != 0 ? d : (a < b ? -1 : 1);
 }
 
-static struct standing standing_of(struct order *o, uint32_t queue)
+/* ---- the best child of every queue ---- */
+
+// The better of two siblings that may have nothing (IX_NONE, or no leaf below them).
+static uint32_t better(const struct order *o, uint32_t a, uint32_t b)
 {
-    struct standing x = {.s = o->s, .queue = queue, .victims = o->victims};
-    uint32_t leaf = o->best[queue];
-    uint32_t workload = top_of(o, leaf);
-    struct amounts weight = o->weigh(o->s, workload);
-    if (o->victims) {
-        x.without = o->taken[leaf];
-        amounts_add(&x.without, &weight);
-    } else {
-        x.asks = weight;
+    if (a == IX_NONE || o->best[a] == IX_NONE) {
+        return b;
     }
+    if (b == IX_NONE || o->best[b] == IX_NONE) {
+        return a;
+    }
+    return (cmp_queues(o, a, b) < 0) == !o->victims ? a : b;
+}
+
+// The siblings of a parent (queues.count: those at the top) are one run. Their tournament is a heap
+// shaped array of twice their number: cell 1 has the winner, cells [count, 2 count) the siblings.
+struct siblings {
+    uint32_t first, count;
+    uint32_t *cells;
+};
+
+static struct siblings siblings_below(const struct order *o, uint32_t parent)
+{
+    const struct sched *s = o->s;
+    struct siblings x = {s->top_first, s->top_count, NULL};
+    if (parent < s->snap->queues.count) {
+        x.first = s->snap->queues.items[parent].child_first;
+        x.count = s->snap->queues.items[parent].child_count;
+    }
+    x.cells = o->cells + 2 * (size_t)x.first;
     return x;
 }
 
-// The best leaf among the children of queue parent (queues.count: the top).
-static void find_best(struct order *o, uint32_t parent)
+static void set_winner(struct order *o, uint32_t parent, const struct siblings *x)
 {
-    const struct sched *s = o->s;
-    uint32_t queues = s->snap->queues.count;
-    uint32_t first = s->top_first;
-    uint32_t count = s->top_count;
-    if (parent < queues) {
-        first = s->snap->queues.items[parent].child_first;
-        count = s->snap->queues.items[parent].child_count;
+    uint32_t winner = x->cells[1];
+    o->best[parent] = winner == IX_NONE ? IX_NONE : o->best[winner];
+}
+
+// Plays the whole tournament below the parent.
+static void play_all(struct order *o, uint32_t parent)
+{
+    struct siblings x = siblings_below(o, parent);
+    if (x.count == 0) {
+        return;
     }
-    uint32_t best = IX_NONE;
-    struct standing best_standing = {0};
-    for (uint32_t q = first; q < first + count; q++) {
-        if (o->best[q] == IX_NONE) {
-            continue;
-        }
-        struct standing x = standing_of(o, q);
-        int d = best == IX_NONE ? -1 : cmp_standing(&x, &best_standing);
-        if (best == IX_NONE || (o->victims ? d > 0 : d < 0)) {
-            best = q;
-            best_standing = x;
+    for (uint32_t i = 0; i < x.count; i++) {
+        uint32_t q = x.first + i;
+        x.cells[x.count + i] = q;
+        if (o->best[q] != IX_NONE) {
+            find_standing(o, q);
         }
     }
-    o->best[parent] = best == IX_NONE ? IX_NONE : o->best[best];
+    for (uint32_t i = x.count - 1; i > 0; i--) {
+        x.cells[i] = better(o, x.cells[2 * i], x.cells[2 * i + 1]);
+    }
+    set_winner(o, parent, &x);
+}
+
+// Plays again what queue takes part in.
+static void play(struct order *o, uint32_t parent, uint32_t queue)
+{
+    struct siblings x = siblings_below(o, parent);
+    if (o->best[queue] != IX_NONE) {
+        find_standing(o, queue);
+    }
+    x.cells[x.count + queue - x.first] = queue;
+    for (uint32_t i = (x.count + queue - x.first) / 2; i > 0; i /= 2) {
+        x.cells[i] = better(o, x.cells[2 * i], x.cells[2 * i + 1]);
+    }
+    set_winner(o, parent, &x);
 }
 
 void order_init(struct order *o, struct sched *s, struct arena *arena, bool victims)
@@ -203,6 +238,8 @@ void order_init(struct order *o, struct sched *s, struct arena *arena, bool vict
         .victims = victims,
         .leaves = ARENA_ARRAY(arena, struct order_leaf, queues),
         .best = ARENA_ARRAY(arena, uint32_t, queues + 1),
+        .cells = ARENA_ARRAY(arena, uint32_t, 2 * (size_t)queues + 2),
+        .standings = ARENA_ARRAY(arena, struct standing, queues),
         .taken = ARENA_ARRAY(arena, struct amounts, queues),
         .weigh = gang_request,
         .touched = IX_NONE,
@@ -212,6 +249,9 @@ void order_init(struct order *o, struct sched *s, struct arena *arena, bool vict
         o->best[q] = IX_NONE;
     }
     o->best[queues] = IX_NONE;
+    for (uint32_t i = 0; i < 2 * queues; i++) {
+        o->cells[i] = IX_NONE;
+    }
 }
 
 void order_add(struct order *o, uint32_t workload)
@@ -251,15 +291,17 @@ static void clear_path(struct order *o, uint32_t queue)
     for (uint32_t q = queue; q != IX_NONE; q = o->s->queues[q].parent) {
         o->best[q] = IX_NONE;
     }
+    o->best[o->s->snap->queues.count] = IX_NONE;
 }
 
 static void refresh_path(struct order *o, uint32_t queue)
 {
+    uint32_t top = o->s->snap->queues.count;
     o->best[queue] = leaf_has(&o->leaves[queue]) ? queue : IX_NONE;
-    for (uint32_t q = o->s->queues[queue].parent; q != IX_NONE; q = o->s->queues[q].parent) {
-        find_best(o, q);
+    for (uint32_t q = queue; q != IX_NONE; q = o->s->queues[q].parent) {
+        uint32_t parent = o->s->queues[q].parent;
+        play(o, parent == IX_NONE ? top : parent, q);
     }
-    find_best(o, o->s->snap->queues.count);
 }
 
 void order_clear(struct order *o)
@@ -295,19 +337,21 @@ void order_restart(struct order *o)
         }
         o->best[q] = leaf_has(leaf) ? q : IX_NONE;
     }
-    // Parents after their children: by falling index.
+    // Parents after their children: by falling index. Where few leaves are used, path by path.
     uint32_t queues = o->s->snap->queues.count;
-    bool few = o->used.count * QUEUE_DEPTH_MAX < queues;
-    for (uint32_t i = 0; few && i < o->used.count; i++) {
-        refresh_path(o, o->used.items[i]);
-    }
-    for (uint32_t q = queues; !few && q > 0;) {
-        q--;
-        if (o->s->snap->queues.items[q].child_count > 0) {
-            find_best(o, q);
+    if (o->used.count * QUEUE_DEPTH_MAX < queues) {
+        for (uint32_t i = 0; i < o->used.count; i++) {
+            refresh_path(o, o->used.items[i]);
         }
+    } else {
+        for (uint32_t q = queues; q > 0;) {
+            q--;
+            if (o->s->snap->queues.items[q].child_count > 0) {
+                play_all(o, q);
+            }
+        }
+        play_all(o, queues);
     }
-    find_best(o, queues);
     o->touched = IX_NONE;
 }
 

@@ -16,6 +16,7 @@ struct order_leaf {
     bool closed;             /* left out this time */
 };
 
+struct standing;
 struct order {
     struct sched *s;
     struct arena *arena;
@@ -23,6 +24,8 @@ struct order {
     struct order_leaf *leaves; /* [queues] */
     ARRAY(uint32_t) used;    /* leaves that anything was added to */
     uint32_t *best;          /* [queues + 1] best leaf below; IX_NONE: none; last: the top */
+    uint32_t *cells;         /* [2 * queues] who wins among siblings; see order.c */
+    struct standing *standings; /* [queues], valid where best is set */
     uint32_t touched;        /* queue whose path is to be recomputed before the next pop; IX_NONE */
     struct amounts *taken;   /* [queues] victims: what those popped so far give up; by whoever pops */
     const uint32_t *group_taken; /* victims: [groups] pods that are as good as gone; or NULL */
