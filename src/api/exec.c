@@ -167,7 +167,8 @@ static void advance(struct bridge *b)
 {
     struct loop *loop = b->call->api->config.loop;
     if (b->pod_fd >= 0 && !write_some(b->pod_fd, &b->to_pod)) {
-        b->pod_done = true;
+        buf_clear(
+            &b->to_pod); /* a command that has ended reads no more; what it said is still read */
     }
     if (b->pod_done && b->pod_fd >= 0) {
         loop_del(loop, b->pod_fd);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -288,18 +289,16 @@ static enum status receive(struct session *s, struct err *err)
     return take_messages(s, err);
 }
 
-static enum status flush(struct session *s, struct err *err)
+// A server that has ended the session takes nothing more, but what it said is still to be read.
+static void flush(struct session *s)
 {
-    ssize_t n = write(s->fd, s->out.ptr + s->sent, s->out.len - s->sent);
-    if (n < 0 && errno != EINTR && errno != EAGAIN) {
-        return err_set(err, STATUS_UNREACHABLE, "the connection to the server was lost");
-    }
+    ssize_t n = send(s->fd, s->out.ptr + s->sent, s->out.len - s->sent, MSG_NOSIGNAL);
+    bool gone = n < 0 && errno != EINTR && errno != EAGAIN;
     s->sent += n > 0 ? (size_t)n : 0;
-    if (s->sent == s->out.len) {
+    if (gone || s->sent == s->out.len) {
         buf_clear(&s->out);
         s->sent = 0;
     }
-    return STATUS_OK;
 }
 
 static void pass_input(struct session *s)
@@ -334,9 +333,9 @@ static enum status talk(struct session *s, struct err *err)
             continue; // a signal
         }
         if (pending && (fds[0].revents & POLLOUT) != 0) {
-            status = flush(s, err);
+            flush(s);
         }
-        if (status == STATUS_OK && (fds[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
+        if ((fds[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
             status = receive(s, err);
         }
         if (status == STATUS_OK && fds[1].revents != 0) {
