@@ -26,6 +26,9 @@ static void seen(void *arg, const struct input *in)
 {
     (void)arg;
     last_kind = in->kind;
+    if (in->kind == INPUT_POD_FAILED) {
+        (void)fprintf(stderr, STR_FMT "\n", STR_ARG(in->pod.reason));
+    }
 }
 
 static bool wait_for(struct agent *a, enum input_kind kind)

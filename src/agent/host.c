@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// hwloc knows what weir may use where a cpuset narrows it. The locality of a device is read from the
-// kernel's own file, as hwloc does too: hwloc's plugin for that leaks and takes tens of milliseconds.
+// hwloc knows which processors weir may use where a cpuset narrows them. Memory is what the kernel
+// says in all: hwloc adds up the nodes, which leave out memory that was added later. The locality of
+// a device is read from the kernel's own file, as hwloc does too: its plugin for that leaks.
 #include "agent/host.h"
 
 #include <fcntl.h>
@@ -25,7 +26,6 @@ static void host_from_hwloc(struct host *out)
     }
     if (hwloc_topology_load(t) == 0) {
         out->cpu_milli = (int64_t)hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_PU) * 1000;
-        out->memory_bytes = (int64_t)hwloc_get_root_obj(t)->total_memory;
     }
     hwloc_topology_destroy(t);
 }
@@ -40,9 +40,7 @@ void host_find(struct host *out)
     if (out->cpu_milli <= 0) {
         out->cpu_milli = num_max_i64(sysconf(_SC_NPROCESSORS_ONLN), 1) * 1000;
     }
-    if (out->memory_bytes <= 0) {
-        out->memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE);
-    }
+    out->memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE);
 }
 
 int64_t host_numa_of_pci(const char *bus_id)

@@ -127,6 +127,14 @@ static bool make_mounts(const struct launch *l, struct step *s)
     if (mount(NULL, "/", NULL, MS_SLAVE | MS_REC, NULL) != 0) {
         return step_fail(s, "keep mounts private");
     }
+    if (l->hidden_dir.len > 0) { // first: it may be below /dev
+        char path[PATH_SIZE];
+        (void)snprintf(path, sizeof(path), STR_FMT, STR_ARG(l->hidden_dir));
+        if (mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_RDONLY, "mode=755,size=4k") !=
+            0) {
+            return step_fail(s, "hide the files of other pods");
+        }
+    }
     if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) != 0) {
         return step_fail(s, "mount /proc");
     }
@@ -150,14 +158,6 @@ static bool make_mounts(const struct launch *l, struct step *s)
     for (uint32_t i = 0; i < COUNT_OF(dev_links); i++) {
         if (symlink(dev_links[i][0], dev_links[i][1]) != 0) {
             return step_fail(s, "make the links of /dev");
-        }
-    }
-    if (l->hidden_dir.len > 0) {
-        char path[PATH_SIZE];
-        (void)snprintf(path, sizeof(path), STR_FMT, STR_ARG(l->hidden_dir));
-        if (mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_RDONLY, "mode=755,size=4k") !=
-            0) {
-            return step_fail(s, "hide the files of other pods");
         }
     }
     return true;
