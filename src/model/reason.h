@@ -49,8 +49,11 @@
     X(EVICTED_CONSOLIDATION, "EvictedForConsolidation") /* other, node: where to */                \
     X(EVICTED_STALE, "EvictedGangBelowMinimum") /* group; requested: needed, held: present */      \
     /* it runs or is about to */                                                                   \
-    X(PLACED, "Placed")                         /* node: of its first pod */                       \
-    X(PARTLY_PLACED, "MembersAboveMinimumWait") /* the minimum runs; the rest wait: task, nodes[] */
+    X(PLACED, "Placed") /* node: of its first pod */                                               \
+    X(PARTLY_PLACED,                                                                               \
+      "MembersAboveMinimumWait") /* the minimum runs; the rest wait: task, nodes[] */              \
+    /* it waits: added later, in the order of adding */                                            \
+    X(LARGER_THAN_POOL, "LargerThanPool") /* all its pods together; requested, bound: of the pool */
 
 enum reason_code {
 #define X(code, name) REASON_##code,

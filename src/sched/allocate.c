@@ -139,6 +139,21 @@ static bool allocate_workload(struct sched *s, uint32_t workload)
     return gang_pending(s, workload) > 0;
 }
 
+// Those beyond the depth of their queue are not looked at.
+static void explain_depth(struct sched *s, const struct order *order)
+{
+    for (uint32_t i = 0; i < order->used.count; i++) {
+        const struct order_leaf *leaf = &order->leaves[order->used.items[i]];
+        for (uint32_t w = leaf->count; w < leaf->added; w++) {
+            struct reason r;
+            reason_init(&r, REASON_DEPTH_REACHED);
+            r.queue.ix = order->used.items[i];
+            r.bound = leaf->count;
+            explain_offer(s, leaf->sorted[w], &r);
+        }
+    }
+}
+
 void allocate_run(struct sched *s)
 {
     struct order order;
@@ -149,6 +164,7 @@ void allocate_run(struct sched *s)
         }
     }
     order_ready(&order, s->snap->config.queue_depth_max[ACTION_ALLOCATE]);
+    explain_depth(s, &order);
     for (uint32_t w = order_pop(&order); w != IX_NONE; w = order_pop(&order)) {
         struct arena_mark mark = arena_mark(s->scratch);
         bool again = allocate_workload(s, w);

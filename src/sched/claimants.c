@@ -285,8 +285,7 @@ void search_run(struct sched *s, const struct search_rules *rules)
             search_for(&x, &memo);
             // What other queues hold has changed too.
             for (uint32_t i = 0; x.commits > commits && i < x.chosen.count; i++) {
-                order_touch(&claimants,
-                            queue_of(s, x.units.items[x.chosen.items[i]].workload));
+                order_touch(&claimants, queue_of(s, x.units.items[x.chosen.items[i]].workload));
             }
             victims_forget(&x);
         }

@@ -40,6 +40,7 @@ static int rank(enum reason_code code)
     case REASON_WAITING_FOR_CLAIM:
         return 10;
     case REASON_TOO_LARGE:
+    case REASON_LARGER_THAN_POOL:
     case REASON_TOPOLOGY:
     case REASON_TOPOLOGY_UNKNOWN:
     case REASON_NO_NODES:
@@ -145,6 +146,25 @@ static void explain_pod(struct sched *s, uint32_t task, struct reason *r)
     }
 }
 
+// Whether the pods together ask for more than all usable nodes have when they are empty.
+static bool larger_than_pool(const struct sched *s, const struct task_list *tasks, struct reason *r)
+{
+    struct amounts sum = {{0}};
+    for (uint32_t i = 0; i < tasks->count; i++) {
+        amounts_add(&sum, &shape_state_of(s, tasks->items[i])->request);
+    }
+    for (int i = 0; i < RES_COUNT; i++) {
+        if (sum.v[i] > s->total.v[i]) {
+            r->code = REASON_LARGER_THAN_POOL;
+            r->resource = (enum resource)i;
+            r->requested = sum.v[i];
+            r->bound = s->total.v[i];
+            return true;
+        }
+    }
+    return false;
+}
+
 void explain_failure(struct sched *s, const struct task_list *tasks,
                      const struct gang_failure *failure, struct reason *r)
 {
@@ -154,6 +174,9 @@ void explain_failure(struct sched *s, const struct task_list *tasks,
         return;
     }
     explain_pod(s, task, r);
+    if (r->code == REASON_NO_NODE_FITS && larger_than_pool(s, tasks, r)) {
+        return;
+    }
     if (failure->group != IX_NONE) {
         bool unknown = group_of(s, failure->group)->topology_unknown;
         r->code = unknown ? REASON_TOPOLOGY_UNKNOWN : REASON_TOPOLOGY;

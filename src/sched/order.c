@@ -261,8 +261,8 @@ void order_add(struct order *o, uint32_t workload)
         *ARRAY_PUSH(o->arena, &o->used) = queue_of(o->s, workload);
     }
     if (leaf->count == leaf->cap) {
-        leaf->sorted =
-            array_grow(o->arena, leaf->sorted, sizeof(*leaf->sorted), leaf->count, &leaf->cap);
+        leaf->sorted = array_grow(o->arena, leaf->sorted, sizeof(*leaf->sorted), leaf->count,
+                                  &leaf->cap);
     }
     leaf->sorted[leaf->count++] = workload;
 }
@@ -279,6 +279,7 @@ void order_ready(struct order *o, int64_t depth_max)
         if (leaf->count > 1) {
             sort_stable(leaf->sorted, leaf->count, sizeof(*leaf->sorted), by_turn, o, o->arena);
         }
+        leaf->added = leaf->count;
         if (depth_max >= 0 && leaf->count > depth_max) {
             leaf->count = (uint32_t)depth_max;
         }

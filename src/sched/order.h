@@ -11,23 +11,24 @@
 struct order_leaf {
     uint32_t *sorted;
     uint32_t count, cap, next;
-    uint32_t gone;           /* so many at the front are no use to anybody any more */
+    uint32_t added; /* before the depth was cut to count */
+    uint32_t gone;  /* so many at the front are no use to anybody any more */
     struct heap back;
-    bool closed;             /* left out this time */
+    bool closed; /* left out this time */
 };
 
 struct standing;
 struct order {
     struct sched *s;
     struct arena *arena;
-    bool victims;            /* the worst first */
-    struct order_leaf *leaves; /* [queues] */
-    ARRAY(uint32_t) used;    /* leaves that anything was added to */
-    uint32_t *best;          /* [queues + 1] best leaf below; IX_NONE: none; last: the top */
-    uint32_t *cells;         /* [2 * queues] who wins among siblings; see order.c */
+    bool victims;               /* the worst first */
+    struct order_leaf *leaves;  /* [queues] */
+    ARRAY(uint32_t) used;       /* leaves that anything was added to */
+    uint32_t *best;             /* [queues + 1] best leaf below; IX_NONE: none; last: the top */
+    uint32_t *cells;            /* [2 * queues] who wins among siblings; see order.c */
     struct standing *standings; /* [queues], valid where best is set */
-    uint32_t touched;        /* queue whose path is to be recomputed before the next pop; IX_NONE */
-    struct amounts *taken;   /* [queues] victims: what those popped so far give up; by whoever pops */
+    uint32_t touched;      /* queue whose path is to be recomputed before the next pop; IX_NONE */
+    struct amounts *taken; /* [queues] victims: what those popped so far give up; by whoever pops */
     const uint32_t *group_taken; /* victims: [groups] pods that are as good as gone; or NULL */
     /* What a workload asks for, or as a victim gives up. */
     struct amounts (*weigh)(struct sched *s, uint32_t workload);

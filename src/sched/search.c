@@ -171,7 +171,8 @@ void search_count_room(struct search *x)
     x->room = 0;
     x->alike = true;
     for (uint32_t i = 1; i < x->tasks.count && x->alike; i++) {
-        x->alike = task_of(s, x->tasks.items[i])->shape.ix == task_of(s, x->tasks.items[0])->shape.ix;
+        x->alike = task_of(s, x->tasks.items[i])->shape.ix ==
+                   task_of(s, x->tasks.items[0])->shape.ix;
     }
     for (uint32_t w = 0; p->gpu == GPU_WHOLE && w < s->node_words; w++) {
         for (uint64_t bits = x->feasible[w] & s->roomy[w]; bits != 0; bits &= bits - 1) {

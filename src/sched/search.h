@@ -24,8 +24,8 @@ struct search_rules {
     bool (*surplus_only)(struct search *x, uint32_t workload);
     /* Whether what the trial has done to the victims is acceptable. */
     bool (*acceptable)(struct search *x);
-    int64_t victims_max;   /* workloads; -1: any number */
-    bool same_queue;       /* claimants of other queues meet other victims */
+    int64_t victims_max; /* workloads; -1: any number */
+    bool same_queue;     /* claimants of other queues meet other victims */
 };
 
 /* Pods that are taken together: one above the minimum, or all of a gang. */
@@ -38,45 +38,45 @@ struct victim_unit {
 };
 struct unit_pod {
     uint32_t task, node, unit;
-    uint32_t next;         /* the pod taken before on that node, plus one; 0: none */
+    uint32_t next; /* the pod taken before on that node, plus one; 0: none */
 };
 
 struct search {
     struct sched *s;
     const struct search_rules *rules;
     struct order victims;
-    struct order scenario;   /* claimant and victims of the scenario being tried */
+    struct order scenario; /* claimant and victims of the scenario being tried */
     uint32_t claimant;
-    struct task_list tasks; /* the pods to be placed */
-    struct amounts request; /* of those */
+    struct task_list tasks;                      /* the pods to be placed */
+    struct amounts request;                      /* of those */
     struct amounts *held, *held_non_preemptible; /* [queues] when the search began */
-    struct amounts *left;    /* [queues] of reclaim: what they hold as victims are taken off */
-    uint32_t *left_seen;     /* [queues] = ledger: left is valid */
+    struct amounts *left; /* [queues] of reclaim: what they hold as victims are taken off */
+    uint32_t *left_seen;  /* [queues] = ledger: left is valid */
     bool (*left_involved)[RES_COUNT]; /* [queues] what was taken off, where left is valid */
     uint32_t ledger;
     ARRAY(struct victim_unit) units;
     ARRAY(struct unit_pod) unit_pods;
     ARRAY(uint32_t) unit_nodes; /* nodes with such pods, in the order in which they were met */
-    uint32_t *node_units;     /* [nodes] the last pod taken on it, plus one; 0: none */
-    uint32_t *last_unit;      /* [workloads], valid where seen_victim = run */
-    ARRAY(uint32_t) chosen;   /* units of the scenario being tried, ascending */
-    ARRAY(uint32_t) recorded; /* units an attempt with fewer pods needed */
+    uint32_t *node_units;       /* [nodes] the last pod taken on it, plus one; 0: none */
+    uint32_t *last_unit;        /* [workloads], valid where seen_victim = run */
+    ARRAY(uint32_t) chosen;     /* units of the scenario being tried, ascending */
+    ARRAY(uint32_t) recorded;   /* units an attempt with fewer pods needed */
     uint32_t choice;
-    bool *taken;              /* [tasks] in a unit already */
-    uint32_t *group_taken;    /* [groups] pods of it in units already */
-    int64_t *gain;            /* [nodes] whole devices that the units on it hold */
+    bool *taken;                /* [tasks] in a unit already */
+    uint32_t *group_taken;      /* [groups] pods of it in units already */
+    int64_t *gain;              /* [nodes] whole devices that the units on it hold */
     uint32_t *seen, *node_seen; /* [workloads], [nodes]: = epoch */
-    int64_t *node_freed;      /* [nodes], valid where node_seen = epoch */
+    int64_t *node_freed;        /* [nodes], valid where node_seen = epoch */
     uint32_t epoch;
-    uint32_t *seen_victim;    /* [workloads]: = run */
+    uint32_t *seen_victim; /* [workloads]: = run */
     uint32_t run, victim_count;
     const uint64_t *feasible; /* of the claimant's pods, where they are alike */
     bool alike;
-    int64_t room;             /* pods for which there are whole devices without any victim */
-    int64_t room_most;        /* the same with all units gone */
-    uint32_t commits;         /* claimants solved so far in this action */
-    int64_t free_share;       /* of consolidate: free in the pool, as of free_commits */
-    uint32_t free_commits;    /* commits + 1 when that was counted; 0: never */
+    int64_t room;          /* pods for which there are whole devices without any victim */
+    int64_t room_most;     /* the same with all units gone */
+    uint32_t commits;      /* claimants solved so far in this action */
+    int64_t free_share;    /* of consolidate: free in the pool, as of free_commits */
+    uint32_t free_commits; /* commits + 1 when that was counted; 0: never */
     int64_t tries, tries_max, action_tries;
     bool any_victim, stale_order;
     uint32_t protected_victim; /* spared for its minimum run time; IX_NONE */
