@@ -101,6 +101,9 @@ nfds_t session_poll(struct session *s, struct pollfd *fds)
     if (s->fd < 0) {
         return 0;
     }
+    if (s->input_over && s->to_command.len == 0) {
+        command_close_input(s); // its end came by itself: nothing to write would wake us
+    }
     short events = 0;
     if (s->to_command.len < QUEUE_MAX) {
         events |= POLLIN;
