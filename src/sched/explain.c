@@ -4,6 +4,8 @@
 // plain fact that nothing is free. The counts per node go along with whatever reason is told last.
 #include "sched/explain.h"
 
+#include <string.h>
+
 #include "base/check.h"
 #include "base/sort.h"
 #include "sched/order.h"

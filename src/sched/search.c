@@ -14,6 +14,8 @@
 // first, stopped ones before moved ones, until none can be spared (R4).
 #include "sched/search.h"
 
+#include <string.h>
+
 #include "base/check.h"
 #include "base/sort.h"
 #include "sched/gang.h"

@@ -5,6 +5,8 @@
 // devices. A pod may be given a place now only if it fits both.
 #include "sched/state.h"
 
+#include <string.h>
+
 #include "base/check.h"
 #include "base/num.h"
 #include "sched/fairshare.h"
