@@ -71,8 +71,9 @@ static const char *const sentences[REASON_COUNT] = {
     [REASON_PLACED] = "It has a place in node pool {pool}.",
     [REASON_PARTLY_PLACED] = "The minimum of its pods has a place in node pool {pool}; the others "
                              "wait{nodes}.",
-    [REASON_LARGER_THAN_POOL] = "Its pods together ask for {requested}; all nodes of node pool {pool} "
-                                "have {bound}.",
+    [REASON_LARGER_THAN_POOL] =
+        "Its pods together ask for {requested}; all nodes of node pool {pool} "
+        "have {bound}.",
 };
 
 static const char *const node_causes[NODE_REASON_COUNT] = {
