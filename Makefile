@@ -43,6 +43,7 @@ test: deps check ## the fast tests, with sanitizers; SUITE=sched for one suite
 	@tools/test-summary build-test
 
 test-long: deps ## the slow suites
+	@$(MAKE) build/weir # ten million steps of the simulation are its
 	@$(MAKE) build-test/build.ninja
 	@ninja -C build-test
 	@rm -f build-test/meson-logs/testlog.json

@@ -202,17 +202,17 @@ static bool claimant_served(const struct rules *r, struct uuid claimant)
     return false;
 }
 
-// Pods that have a place once the tick is done; one that is moved has the place kept for it.
-static int64_t active_after(const struct rules *r, const struct workload *w)
+// Pods that had a place and still have one after the first count evictions; one that is moved
+// counts, its place is kept.
+static int64_t left_after(const struct rules *r, const struct workload *w, uint32_t count)
 {
     int64_t n = 0;
-    for (uint32_t i = 0; i < r->t->evicts_count; i++) {
-        const struct evict *ev = &r->t->evicts[i];
-        struct place at = find_pod(r->s, ev->pod);
-        n += ev->move && at.w == w;
-    }
     for (uint32_t i = 0; i < w->pods_count; i++) {
-        n += pool_after(r, &w->pods[i]).len > 0;
+        n += is_active(&w->pods[i]) || bind_of(r->t, &w->pods[i]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct evict *ev = &r->t->evicts[i];
+        n -= !ev->move && find_pod(r->s, ev->pod).w == w;
     }
     return n;
 }
@@ -241,8 +241,9 @@ static int64_t min_runtime_ms(const struct rules *r, const struct pod *p, uint32
     return 0;
 }
 
-static bool evict_ok(struct rules *r, const struct evict *ev)
+static bool evict_ok(struct rules *r, uint32_t nth)
 {
+    const struct evict *ev = &r->t->evicts[nth];
     struct place at = find_pod(r->s, ev->pod);
     if (!at.p || !is_active(at.p)) {
         return BREACH(r, "a pod is evicted that does not run");
@@ -269,13 +270,14 @@ static bool evict_ok(struct rules *r, const struct evict *ev)
         return BREACH(r, "%.*s is evicted for \"%.*s\", which neither starts nor has a claim (R4)",
                       STR_ARG(w->name), STR_ARG(ev->why.other_name));
     }
-    int64_t left = active_after(r, w) + succeeded(w);
+    int64_t left = left_after(r, w, nth + 1) + succeeded(w);
+    int64_t in_the_end = left_after(r, w, r->t->evicts_count);
     int64_t ran_ms = w->last_start_ms == TIME_NEVER ? 0 : r->now_ms - w->last_start_ms;
     if (left < w->spec.pods_min && ran_ms < min_runtime_ms(r, at.p, ev->why.code)) {
         return BREACH(r, "%.*s is evicted after %lld ms, before its minimum run time (R1)",
                       STR_ARG(w->name), (long long)ran_ms);
     }
-    if (left < w->spec.pods_min && active_after(r, w) > 0 && w->stale_since_ms == TIME_NEVER) {
+    if (left < w->spec.pods_min && in_the_end > 0 && w->stale_since_ms == TIME_NEVER) {
         return BREACH(r, "gang %.*s is left with %lld of at least %lld (R5)", STR_ARG(w->name),
                       (long long)left, (long long)w->spec.pods_min);
     }
@@ -353,7 +355,7 @@ static bool bind_ok(struct rules *r, const struct bind *b)
     if (b->devices_count != (uint32_t)w->spec.pod.gpu_devices) {
         return BREACH(r, "%.*s is given %u devices", STR_ARG(w->name), b->devices_count);
     }
-    if (active_after(r, w) + succeeded(w) < w->spec.pods_min) {
+    if (left_after(r, w, r->t->evicts_count) + succeeded(w) < w->spec.pods_min) {
         return BREACH(r, "gang %.*s starts with less than its minimum (R5)", STR_ARG(w->name));
     }
     const struct project *p = find_project(r->s, w->project);
@@ -432,7 +434,7 @@ struct str rules_tick(const struct engine *e, const struct tick *t, int64_t now_
     struct rules r = {.e = e, .s = engine_state(e), .t = t, .now_ms = now_ms, .a = arena};
     bool ok = claims_ok(&r);
     for (uint32_t i = 0; ok && i < t->evicts_count; i++) {
-        ok = evict_ok(&r, &t->evicts[i]);
+        ok = evict_ok(&r, i);
     }
     for (uint32_t i = 0; ok && i < t->binds_count; i++) {
         ok = bind_ok(&r, &t->binds[i]);
