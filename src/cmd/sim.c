@@ -6,6 +6,7 @@
 
 #include "adapters/memory/memory.h"
 #include "base/num.h"
+#include "cmd/cmd.h"
 
 static void hold(void *ctx, bool yes)
 {
