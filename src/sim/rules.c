@@ -524,10 +524,10 @@ static bool bound_is_true(struct rules *r, const struct workload *w, bool non_pr
 
 static bool reason_ok(struct rules *r, const struct workload *w)
 {
-    if (w->why.code == REASON_NONE || w->why.code >= REASON_EVICTED_RECLAIM) {
-        return w->why.code == REASON_PARTLY_PLACED
-                   ? true
-                   : BREACH(r, "%.*s waits without a reason (R9)", STR_ARG(w->name));
+    bool none = w->why.code == REASON_NONE || w->why.code == REASON_PLACED;
+    bool of_a_stop = w->why.code >= REASON_EVICTED_RECLAIM && w->why.code <= REASON_EVICTED_STALE;
+    if (none || of_a_stop || w->why.code >= REASON_COUNT) {
+        return BREACH(r, "%.*s waits without a reason (R9)", STR_ARG(w->name));
     }
     if (w->pods_count == 1 && r->s->claims_count == 0 &&
         (w->why.code == REASON_NO_NODE_FITS || w->why.code == REASON_TOO_LARGE)) {
