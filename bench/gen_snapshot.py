@@ -8,6 +8,7 @@ fill     empty cluster; one pending pod per GPU in 1-, 2-, 4- and 8-GPU workload
 full     every GPU taken by preemptible 1-GPU workloads of half the projects, each far over quota;
          the other projects wait with work inside their quota (reclaim)
 mixed    85 % taken by a spread of sizes, fragmented; pending work of all kinds (every action has something to do)
+quiet    10 pods a node run, one GPU of each node is free, and a handful waits that fits (the cost of a calm cycle)
 stuck    full of work inside its quota; 5 pending pods per GPU that can never start now (the cost of looking)
 """
 import json, random, sys
@@ -87,6 +88,14 @@ def main():
             for _ in range(6):
                 add(p, 1, rnd.choice([1, 1, 2, 4, 8]), prio=rnd.choice([50, 75, 90]), age=rnd.randrange(1, 600))
             add(p, rnd.choice([2, 4]), 8, prio=60, age=rnd.randrange(1, 600), topo={"name": "net", "preferred": "topology/rack"} if rnd.random() < .5 else None)
+    elif kind == "quiet":
+        i = 0
+        for nm in names:
+            for g in [1] * (gpus - 1) + [0] * 3:
+                add(projects[i % len(projects)], 1, g, age=3600 + i, on=[nm])
+                i += 1
+        for p in projects[:8]:
+            add(p, 1, 1, age=30)
     elif kind == "stuck":
         i = 0
         for nm in names:

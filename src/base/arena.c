@@ -84,6 +84,7 @@ static void block_push(struct arena *a, size_t need)
         size = size < need ? need : size;
         b = mem_alloc(sizeof(*b) + size);
         b->size = size;
+        a->block_count++;
         hide(b->data, size);
     }
     b->next = a->head;
@@ -158,6 +159,7 @@ void *arena_try(struct arena *a, size_t size)
     b->used = end + RED_ZONE;
     b->dirty = b->dirty > b->used ? b->dirty : b->used;
     a->used_bytes += padded;
+    a->peak_bytes = a->used_bytes > a->peak_bytes ? a->used_bytes : a->peak_bytes;
     return ptr;
 }
 

@@ -15,6 +15,8 @@ struct arena {
     struct arena_block *spare; /* an emptied block kept by rewind, or NULL */
     size_t used_bytes;         /* handed out since the last reset, padding included */
     size_t limit_bytes;        /* 0: none */
+    size_t peak_bytes;         /* the most that was ever handed out at a time */
+    uint64_t block_count;      /* blocks ever taken from base/mem */
 };
 struct arena_mark {
     struct arena_block *head;

@@ -472,7 +472,7 @@ static const struct flag sim[] = {
 };
 SET(flags_sim, "Simulation", sim);
 
-static const struct flag bench[] = {
+static const struct flag bench_submit[] = {
     {.name = "count", .kind = FLAG_WHOLE, .metavar = "N", .min = 8, .help = "Workloads to submit"},
     {.name = "connections",
      .kind = FLAG_WHOLE,
@@ -486,4 +486,10 @@ static const struct flag bench[] = {
      .help = "Where to work, on the disk that weir will use (/var/tmp)"},
     {.name = "json", .kind = FLAG_BOOL, .help = "The figures as JSON"},
 };
-SET(flags_bench, "Measuring", bench);
+SET(flags_bench_submit, "Measuring", bench_submit);
+
+static const struct flag bench_cycle[] = {
+    {.name = "cycles", .kind = FLAG_WHOLE, .metavar = "N", .min = 1, .help = "How many (5)"},
+    {.name = "json", .kind = FLAG_BOOL, .help = "The figures as JSON"},
+};
+SET(flags_bench_cycle, "Measuring", bench_cycle);

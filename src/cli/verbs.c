@@ -6,6 +6,7 @@
 #include "base/attr.h"
 
 const struct group groups[] = {
+    {"bench",             NULL,       "Measuring this machine and this program"       },
     {"config",            NULL,       "Settings of this command line"                 },
     {"cluster",           NULL,       "The cluster"                                   },
     {"project",           NULL,       "Projects: who holds what"                      },
@@ -354,13 +355,20 @@ const struct command commands[] = {
      .words = "",
      .sets = {&flags_sim},
      .example = "weir sim --seed 1"},
-    {.path = "bench",
+    {.path = "bench submit",
      .summary = "Measure this machine: from submit to process start, and submits a second",
-     .words = "submit",
+     .words = "",
+     .sets = {&flags_bench_submit},
+     .example = "weir bench submit"},
+    {.path = "bench cycle",
+     .summary = "Measure the scheduler on a large cluster: time of each action, memory, outcome",
+     .words = "SNAPSHOT.json",
      .words_min = 1,
      .words_max = 1,
-     .sets = {&flags_bench},
-     .example = "weir bench submit"},
+     .offer = OFFER_FILE,
+     .sets = {&flags_bench_cycle},
+     .text = "The snapshot is a scheduling case, such as bench/gen_snapshot.py makes. Each cycle "
+             "begins with a fresh copy of it. The digest tells whether two versions decide alike.", .example = "weir bench cycle full-1000.json"},
 
     /* help */
     {.path = "completion",

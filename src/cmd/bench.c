@@ -451,8 +451,7 @@ static void clean_up(struct bench *b)
 
 static bool read_arguments(struct bench *b, int argc, char **argv)
 {
-    bool submit = argc > 1 && strcmp(argv[1], "submit") == 0;
-    for (int i = 2; submit && i < argc; i++) {
+    for (int i = 1; i < argc; i++) {
         int64_t number = 0;
         bool more = i + 1 < argc;
         if (strcmp(argv[i], "--json") == 0) {
@@ -470,10 +469,10 @@ static bool read_arguments(struct bench *b, int argc, char **argv)
             return false;
         }
     }
-    return submit;
+    return true;
 }
 
-int cmd_bench(int argc, char **argv)
+int cmd_bench_submit(int argc, char **argv)
 {
     struct bench b = {
         .fifo_fd = -1, .count = SUBMITS, .connections = CONNECTIONS, .parent = "/var/tmp"};

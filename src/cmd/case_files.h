@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// case_files: scheduling cases from disk, for `weir simulate`, the tests and the benchmark.
+// case_files: scheduling cases from disk, for `weir simulate`, the tests and `weir bench cycle`.
 #pragma once
 
 #include "base/array.h"

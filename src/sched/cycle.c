@@ -55,13 +55,21 @@ static void note_fitting(struct sched *s, bool before_claims)
     }
 }
 
-static void run_actions(struct sched *s, uint32_t actions_mask)
+static void tell(const struct sched_watch *watch, enum action action, bool begins)
+{
+    if (watch) {
+        watch->on_action(watch->ctx, action, begins);
+    }
+}
+
+static void run_actions(struct sched *s, uint32_t actions_mask, const struct sched_watch *watch)
 {
     for (int a = 0; a < ACTION_COUNT; a++) {
         if ((actions_mask & ACTION_BIT(a)) == 0) {
             continue;
         }
         s->action = (enum action)a;
+        tell(watch, s->action, true);
         switch (s->action) {
         case ACTION_ALLOCATE:
             claims_take(s);
@@ -83,6 +91,7 @@ static void run_actions(struct sched *s, uint32_t actions_mask)
         case ACTION_COUNT:
             break;
         }
+        tell(watch, s->action, false);
 #if defined(WEIR_DCHECK) && WEIR_DCHECK
         state_check(s);
 #endif
@@ -186,6 +195,12 @@ static void emit_queues(struct sched *s)
 void sched_cycle(struct arena *arena, const struct snapshot *snap, uint32_t actions_mask,
                  struct decisions *out)
 {
+    sched_cycle_watched(arena, snap, actions_mask, NULL, out);
+}
+
+void sched_cycle_watched(struct arena *arena, const struct snapshot *snap, uint32_t actions_mask,
+                         struct sched_watch *watch, struct decisions *out)
+{
     CHECK((actions_mask & ~ACTIONS_ALL) == 0);
     struct arena scratch;
     arena_init(&scratch, 0);
@@ -204,12 +219,16 @@ void sched_cycle(struct arena *arena, const struct snapshot *snap, uint32_t acti
         note_fitting(&s, true);
         claims_keep(&s);
     }
-    run_actions(&s, actions_mask);
+    run_actions(&s, actions_mask, watch);
     note_started(&s);
     explain_all(&s);
     settle_evicts(&s);
     emit_binds(&s);
     claims_emit(&s);
     emit_queues(&s);
+    if (watch) {
+        watch->scratch_peak_bytes = scratch.peak_bytes;
+        watch->scratch_blocks = scratch.block_count;
+    }
     arena_done(&scratch);
 }
