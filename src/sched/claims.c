@@ -85,14 +85,25 @@ void claims_keep(struct sched *s)
         if (!gang_is_satisfied(s, workload)) {
             trial_rollback(s, mark);
         }
+        s->workloads[workload].promised = s->ops.count > 0 && !s->workloads[workload].started;
         allocate_settle(s);
         first = end;
     }
 }
 
+static bool any_allocated(const struct sched *s, const struct task_list *tasks)
+{
+    for (uint32_t i = 0; i < tasks->count; i++) {
+        if (s->tasks[tasks->items[i]].state == WORK_ALLOCATED) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // The workload's pods are placed anew on the nodes of their claims, as allocate would. False when
-// some of them still have to wait and no more of them start than before.
-static bool take(struct sched *s, uint32_t workload, const struct task_list *tasks)
+// none of them starts.
+static bool take_anew(struct sched *s, uint32_t workload, const struct task_list *tasks)
 {
     uint64_t *nodes = ARENA_ARRAY(s->scratch, uint64_t, s->node_words + 1);
     for (uint32_t i = 0; i < tasks->count; i++) {
@@ -107,12 +118,26 @@ static bool take(struct sched *s, uint32_t workload, const struct task_list *tas
         return false;
     }
     allocate_hold_back(s, workload, first_op);
+    return any_allocated(s, tasks);
+}
+
+// Every pod whose very place is free takes it. False when none of them starts.
+static bool take_as_kept(struct sched *s, uint32_t workload, const struct task_list *tasks)
+{
+    uint32_t first_op = s->ops.count;
     for (uint32_t i = 0; i < tasks->count; i++) {
-        if (s->tasks[tasks->items[i]].state == WORK_ALLOCATED) {
-            return true;
+        uint32_t task = tasks->items[i];
+        struct place place = s->tasks[task].place;
+        for (uint32_t h = 0; h < place.hold_count; h++) {
+            s->hold_buffer[h] = s->holds.items[place.hold_first + h];
         }
+        trial_unplace(s, task);
+        bool now = fit_node(s, task, place.node) == FIT_NOW &&
+                   fit_free_now(s, task, s->hold_buffer);
+        trial_place(s, task, place.node, s->hold_buffer, place.hold_count, !now);
     }
-    return false;
+    allocate_hold_back(s, workload, first_op);
+    return any_allocated(s, tasks);
 }
 
 void claims_take(struct sched *s)
@@ -130,8 +155,11 @@ void claims_take(struct sched *s)
             }
         }
         struct mark before = trial_mark(s);
-        if (tasks.count > 0 && !take(s, w, &tasks)) {
+        if (tasks.count > 0 && !take_anew(s, w, &tasks)) {
             trial_rollback(s, before);
+            if (!take_as_kept(s, w, &tasks)) {
+                trial_rollback(s, before);
+            }
         }
         allocate_settle(s);
         arena_rewind(s->scratch, mark);

@@ -265,6 +265,18 @@ bool fit_devices(const struct sched *s, uint32_t task, uint32_t node, struct sna
     return now;
 }
 
+bool fit_free_now(const struct sched *s, uint32_t task, const struct snap_hold *holds)
+{
+    const struct snap_shape *p = shape_of(s, task);
+    for (uint32_t h = 0; h < p->device_count; h++) {
+        const struct device_state *d = &s->devices[holds[h].device.ix];
+        if (d->cap == 0 || device_take(p, d) > device_free_now(d)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* ---- everything ---- */
 
 bool fit_terms(const struct sched *s, uint32_t task, uint32_t node, bool *anti)

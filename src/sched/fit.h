@@ -25,4 +25,7 @@ bool fit_shares(const struct sched *s, uint32_t task, uint32_t node);
  * Fractions: shared devices by the configured order, fresh ones after (pack) or before (spread). */
 bool fit_devices(const struct sched *s, uint32_t task, uint32_t node, struct snap_hold *holds);
 
+/* fit_free_now: whether the pod may have these very devices, as many as it asks for, now. */
+bool fit_free_now(const struct sched *s, uint32_t task, const struct snap_hold *holds);
+
 size_t fit_candidate_size(void); /* bytes of sched.candidate_buffer per device */

@@ -90,7 +90,8 @@ struct workload_state {
     uint8_t stage;      /* enum gang_stage */
     bool started;       /* had a pod placed when the cycle began */
     bool was_bound;     /* a pod of it was allocated in this cycle */
-    uint32_t ousted_by; /* claimant that took the place it was promised; IX_NONE */
+    bool promised;      /* others were stopped for its place: nobody takes that from it (R7) */
+    uint32_t ousted_by; /* claimant that took a place given to it in this cycle; IX_NONE */
     bool usable;        /* its queue exists and has no children */
     struct reason reason;
 };

@@ -297,14 +297,14 @@ void victims_forget(struct search *x)
 
 static bool victim_gone(struct sched *s, uint32_t workload, void *ctx)
 {
-    (void)s;
-    return !has_more(ctx, workload);
+    return s->workloads[workload].promised || !has_more(ctx, workload);
 }
 
 static bool victim_allowed(struct sched *s, uint32_t workload, void *ctx)
 {
     struct search *x = ctx;
-    if (workload == x->claimant || !has_more(x, workload) || !x->rules->victim(x, workload)) {
+    if (workload == x->claimant || s->workloads[workload].promised || !has_more(x, workload) ||
+        !x->rules->victim(x, workload)) {
         return false;
     }
     int64_t until_ms = protected_until(x, workload);
