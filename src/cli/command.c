@@ -167,7 +167,8 @@ static enum status unknown_flag(const struct command *c, struct str name, struct
     if (near < count) {
         err_hint(err, "did you mean --%.*s?", STR_ARG(names[near]));
     } else {
-        err_hint(err, "weir %s --help lists the flags", c != NULL ? c->path : "");
+        err_hint(err, "weir %s%s--help lists the flags", c != NULL ? c->path : "",
+                 c != NULL ? " " : "");
     }
     return s;
 }
@@ -395,8 +396,9 @@ static enum status parse_short(struct parse *p, struct str letters)
         if (f == NULL) {
             enum status s = err_set(p->err, STATUS_INVALID, "unknown flag -%.*s",
                                     STR_ARG(str_sub(letters, 0, 1)));
-            err_hint(p->err, "weir %s --help lists the flags",
-                     p->out->command != NULL ? p->out->command->path : "");
+            err_hint(p->err, "weir %s%s--help lists the flags",
+                     p->out->command != NULL ? p->out->command->path : "",
+                     p->out->command != NULL ? " " : "");
             return s;
         }
         letters = str_sub(letters, 1, letters.len);
