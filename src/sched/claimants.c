@@ -292,7 +292,8 @@ void search_run(struct sched *s, const struct search_rules *rules)
         x.tasks = (struct task_list){0};
         gang_next(s, w, WORK_PENDING, s->scratch, &x.tasks);
         x.request = gang_request(s, w);
-        if (x.tasks.count > 0) {
+        // An earlier search may have taken what runs of it: the rest is no gang any more (R5).
+        if (x.tasks.count > 0 && gang_is_ready(s, w)) {
             if (x.stale_order || x.victims.s == NULL) {
                 victims_order(&x);
             }

@@ -465,10 +465,12 @@ static void leave_out(struct search *x, uint32_t at)
     x->chosen.count--;
 }
 
-// Leaves out units of that fate while the rest is still a solution that stops no more pods.
-static void thin_out(struct search *x, struct mark before, int fate)
+// Leaves out units of that fate while the rest is still a solution that stops no more pods. True
+// when any was left out: those that could not be may be spared now, for victims find other places.
+static bool thin_out(struct search *x, struct mark before, int fate)
 {
     uint32_t all = x->tasks.count;
+    bool any = false;
     for (uint32_t at = x->chosen.count; at > 0 && !search_exhausted(x);) {
         at--;
         if (x->chosen.count < 2 || at >= x->chosen.count || later_core(x, at) ||
@@ -500,8 +502,10 @@ static void thin_out(struct search *x, struct mark before, int fate)
             bool again = try_scenario(x, all);
             CHECK(again); /* it was a solution before */
         }
+        any = any || solved;
         arena_rewind(x->s->scratch, mark);
     }
+    return any;
 }
 
 bool search_solve(struct search *x)
@@ -518,7 +522,7 @@ bool search_solve(struct search *x)
     if (!solved) {
         return false;
     }
-    thin_out(x, before, 2);
-    thin_out(x, before, 1);
+    while (thin_out(x, before, 2) || thin_out(x, before, 1)) {
+    }
     return true;
 }
