@@ -9,6 +9,7 @@
 #include "sched/explain.h"
 #include "sched/preempt.h"
 #include "sched/reclaim.h"
+#include "sched/spare.h"
 #include "sched/stale.h"
 
 // What keeps a workload from being considered at all.
@@ -123,18 +124,6 @@ static void emit_binds(struct sched *s)
     }
 }
 
-// Whoever took the place of the claimant, if it lost it again.
-static uint32_t beneficiary(const struct sched *s, uint32_t workload)
-{
-    for (uint32_t i = 0; i < s->snap->workloads.count && workload != IX_NONE; i++) {
-        if (s->workloads[workload].ousted_by == IX_NONE) {
-            break;
-        }
-        workload = s->workloads[workload].ousted_by;
-    }
-    return workload;
-}
-
 // Later searches of the cycle may have taken the place of a claimant or of a pod that was to be
 // moved, or found that a pod can stay after all.
 static void settle_evicts(struct sched *s)
@@ -148,7 +137,7 @@ static void settle_evicts(struct sched *s)
         }
         e.moved = state == WORK_PIPELINED;
         e.reason.node.ix = e.moved ? s->tasks[e.task.ix].place.node : IX_NONE;
-        e.reason.other.ix = beneficiary(s, e.reason.other.ix);
+        e.reason.other.ix = state_beneficiary(s, e.reason.other.ix);
         s->out->evicts.items[kept++] = e;
     }
     s->out->evicts.count = kept;
@@ -220,6 +209,7 @@ void sched_cycle_watched(struct arena *arena, const struct snapshot *snap, uint3
         claims_keep(&s);
     }
     run_actions(&s, actions_mask, watch);
+    spare_run(&s);
     note_started(&s);
     explain_all(&s);
     settle_evicts(&s);

@@ -215,7 +215,7 @@ static uint32_t leaving_workload(const struct sched *s, uint32_t node)
         uint32_t t = s->leaving.items[i];
         const struct work *w = &s->tasks[t];
         uint32_t at = w->old.node != IX_NONE ? w->old.node : w->place.node;
-        if (at == node) {
+        if (at == node && w->state != WORK_HELD) {
             return task_of(s, t)->workload.ix;
         }
     }

@@ -202,6 +202,17 @@ WRAPS void terms_count(struct sched *s, uint32_t task, uint32_t node, int sign)
     }
 }
 
+uint32_t state_beneficiary(const struct sched *s, uint32_t workload)
+{
+    for (uint32_t i = 0; i < s->snap->workloads.count && workload != IX_NONE; i++) {
+        if (s->workloads[workload].ousted_by == IX_NONE) {
+            break;
+        }
+        workload = s->workloads[workload].ousted_by;
+    }
+    return workload;
+}
+
 /* ---- building ---- */
 
 static void init_nodes(struct sched *s)
@@ -379,6 +390,9 @@ void sched_init(struct sched *s, const struct snapshot *snap, struct arena *aren
     init_terms(s);
     init_queues(s);
     init_tasks(s);
+    for (uint32_t q = 0; q < snap->queues.count; q++) {
+        s->queues[q].held_first = s->queues[q].held;
+    }
 }
 
 void state_check(const struct sched *s)

@@ -70,6 +70,7 @@ struct shape_state {
 
 struct queue_state {
     struct amounts held, held_non_preemptible; /* live: allocated and pipelined, not evicted */
+    struct amounts held_first;                 /* when the cycle began */
     struct amounts fair, request;
     struct amounts allocatable; /* AMOUNT_UNLIMITED possible */
     uint32_t parent;            /* IX_NONE at the top */
@@ -147,6 +148,9 @@ void sched_init(struct sched *s, const struct snapshot *snap, struct arena *aren
                 struct arena *scratch, struct decisions *out);
 /* state_check asserts that every count equals what the pods add up to. O(state). */
 void state_check(const struct sched *s);
+
+/* Whoever took the place of the claimant, if it lost it again; else the claimant. */
+uint32_t state_beneficiary(const struct sched *s, uint32_t workload);
 
 static inline const struct snap_task *task_of(const struct sched *s, uint32_t task)
 {

@@ -229,7 +229,7 @@ static bool node_has_room(const struct sched *s, uint32_t task, uint32_t node)
 bool trial_stay(struct sched *s, uint32_t task)
 {
     struct work *w = &s->tasks[task];
-    CHECK(w->state == WORK_EVICTED);
+    CHECK(w->old.node != IX_NONE && w->place.node == IX_NONE);
     struct mark m = trial_mark(s);
     if (!node_has_room(s, task, w->old.node) || !make_way(s, task)) {
         trial_rollback(s, m);
@@ -239,15 +239,7 @@ bool trial_stay(struct sched *s, uint32_t task)
     apply_evict(s, task, -1);
     w->place = w->old;
     w->old = (struct place){IX_NONE, 0, 0};
-    // What it cost before: the log has it.
-    for (uint32_t i = s->ops.count; i > 0;) {
-        i--;
-        const struct op *op = &s->ops.items[i];
-        if (op->kind == OP_EVICT && op->task == task) {
-            w->cost = op->before.cost;
-            break;
-        }
-    }
+    w->cost = fairshare_task_cost(s->snap, task_of(s, task)); /* as when the cycle began */
     set_state(s, task, WORK_HELD);
     charge(s, task_of(s, task)->workload.ix, &w->cost, 1);
     return true;

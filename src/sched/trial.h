@@ -25,7 +25,8 @@ void trial_place(struct sched *s, uint32_t task, uint32_t node, const struct sna
                  uint32_t count, bool pipelined);
 /* trial_pipeline turns an allocated pod of this trial into a pipelined one. */
 void trial_pipeline(struct sched *s, uint32_t task);
-/* trial_stay undoes the eviction of one pod of this trial, if its devices are still free for it. */
+/* trial_stay undoes the eviction of a pod told to stop in this cycle that has found no other place,
+ * if its devices are still free for it. */
 bool trial_stay(struct sched *s, uint32_t task);
 /* trial_unplace takes a pipelined pod that is not leaving another place off its place: pending. */
 void trial_unplace(struct sched *s, uint32_t task);

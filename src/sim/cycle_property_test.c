@@ -298,6 +298,13 @@ static void check_victims(struct trial *t)
         }
         if (evict->reason.other.ix == IX_NONE || !queue_was_bound(t, evict->reason.other.ix)) {
             BROKEN(t, "an eviction for nobody", STR_FMT, STR_ARG(task->name));
+            continue;
+        }
+        /* R9: one queue preempts, two reclaim. */
+        uint32_t theirs = t->snap.workloads.items[evict->reason.other.ix].queue.ix;
+        bool own = victim->queue.ix == theirs;
+        if (!evict->moved && evict->action != (own ? ACTION_PREEMPT : ACTION_RECLAIM)) {
+            BROKEN(t, "a wrong action", STR_FMT, STR_ARG(task->name));
         }
     }
 }
@@ -324,25 +331,52 @@ static uint32_t victim_side(const struct trial *t, const struct decision_evict *
     return side;
 }
 
-/* The most of each resource that one workload of queue which lost pods had held. */
+static int64_t asked_share(const struct case_shape *shape)
+{
+    return shape->gpu == GPU_WHOLE ? DEVICE_SHARE * shape->device_count : shape->share;
+}
+
+/* The most of each resource that one workload of queue which lost pods had held, be it only for a
+ * moment within the cycle: it waits now. */
 static struct amounts largest_victim(const struct trial *t, uint32_t queue)
 {
     struct amounts largest = {{0}};
-    for (uint32_t i = 0; i < t->decisions.evicts.count; i++) {
-        const struct snap_task *task = &t->snap.tasks.items[t->decisions.evicts.items[i].task.ix];
-        const struct case_workload *row =
-            &t->w.workloads.items[t->w.pods.items[task->tag].workload];
+    for (uint32_t i = 0; i < t->w.workloads.count; i++) {
+        const struct case_workload *row = &t->w.workloads.items[i];
         struct amounts sum = {{0}};
         for (uint32_t p = row->pod_first; p < row->pod_first + row->pod_count; p++) {
-            if (occupies(&t->before.pods.items[p], false)) {
-                add_cost(&t->before, &t->before.pods.items[p], &sum);
+            const struct case_pod *was = &t->before.pods.items[p];
+            if (occupies(was, false)) {
+                add_cost(&t->before, was, &sum);
+            } else if (was->state == CASE_PENDING) {
+                const struct case_shape *shape = &t->before.shapes.items[was->shape];
+                struct amounts asked = {
+                    {asked_share(shape), shape->cpu_milli, shape->memory_bytes}
+                };
+                amounts_add(&sum, &asked);
             }
         }
-        for (int r = 0; is_above(&t->w, queue, row->queue) && r < RES_COUNT; r++) {
+        bool lost = active(&t->w, i) < active(&t->before, i) || active(&t->w, i) == 0;
+        for (int r = 0; lost && is_above(&t->w, queue, row->queue) && r < RES_COUNT; r++) {
             largest.v[r] = num_max_i64(largest.v[r], sum.v[r]);
         }
     }
     return largest;
+}
+
+/* What queue lost to others than reclaimers, after them. */
+static struct amounts lost_otherwise(const struct trial *t, uint32_t queue)
+{
+    struct amounts sum = {{0}};
+    for (uint32_t i = 0; i < t->decisions.evicts.count; i++) {
+        const struct decision_evict *evict = &t->decisions.evicts.items[i];
+        const struct case_pod *was = &t->before.pods.items[t->snap.tasks.items[evict->task.ix].tag];
+        if (evict->action != ACTION_RECLAIM && !evict->moved &&
+            is_above(&t->w, queue, t->w.workloads.items[was->workload].queue)) {
+            add_cost(&t->before, was, &sum);
+        }
+    }
+    return sum;
 }
 
 /* R1, R3: who loses work to another's reclaim was above its guarantee, in some resource, while it
@@ -359,6 +393,8 @@ static void check_guarantees(struct trial *t)
         const struct case_queue *queue = &t->w.queues.items[side];
         struct amounts held = charged(&t->w, side, false);
         struct amounts largest = largest_victim(t, side);
+        struct amounts otherwise = lost_otherwise(t, side);
+        amounts_add(&held, &otherwise);
         bool was_above = false;
         for (int r = 0; r < RES_COUNT; r++) {
             bool limited = amount_le(queue->limit.v[r], queue->quota.v[r]);
