@@ -2,8 +2,8 @@
 // show_parts: single members, shared by show.c and show_tenants.c.
 #pragma once
 
+#include "base/rfc3339.h"
 #include "codec/json.h"
-#include "codec/rfc3339.h"
 #include "model/resources.h"
 #include "model/state.h"
 

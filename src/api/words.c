@@ -11,7 +11,7 @@
 
 #include "base/check.h"
 #include "base/num.h"
-#include "codec/rfc3339.h"
+#include "base/rfc3339.h"
 
 static const char *const sentences[REASON_COUNT] = {
     [REASON_QUEUE_MISSING] = "Its project has no queue in node pool {pool}.",

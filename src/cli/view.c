@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 #include "base/num.h"
-#include "codec/rfc3339.h"
+#include "base/rfc3339.h"
 
 enum { MILLION = 1000000, DECIMAL_DIGITS = 6, EIGHTHS = 8, BAR_WIDTH_MAX = 200 };
 

@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 #include "base/check.h"
+#include "base/rfc3339.h"
 #include "codec/duration.h"
 #include "codec/quantity.h"
-#include "codec/rfc3339.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

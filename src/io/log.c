@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/rfc3339.h"
 #include "codec/json.h"
-#include "codec/rfc3339.h"
 #include "io/clock.h"
 
 enum { LINE_MAX_BYTES = 8192 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codec/rfc3339.h"
+#include "base/rfc3339.h"
 
 #include <time.h>
 

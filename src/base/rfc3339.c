@@ -2,7 +2,7 @@
 // rfc3339: the calendar is counted from March, so that the leap day ends the year, in eras of 400
 // years, which all have the same length (the method of Howard Hinnant's "chrono-compatible
 // low-level date algorithms").
-#include "codec/rfc3339.h"
+#include "base/rfc3339.h"
 
 #include <stdbool.h>
 
@@ -25,7 +25,7 @@ static int64_t days_from_date(int64_t year, int64_t month, int64_t day)
     return era * DAYS_PER_ERA + day_of_era - DAYS_TO_1970;
 }
 
-static int64_t month_length(int64_t year, int64_t month)
+int64_t rfc3339_month_length(int64_t year, int64_t month)
 {
     if (month == 2) {
         bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
@@ -62,7 +62,7 @@ static bool take_date(struct str *s, int64_t *days)
     dash = take_char(s, '-') && dash;
     int64_t day = take_number(s, 2);
     if (!dash || year < 1 || month < 1 || month > 12 || day < 1 ||
-        day > month_length(year, month)) {
+        day > rfc3339_month_length(year, month)) {
         return false;
     }
     *days = days_from_date(year, month, day);
@@ -136,12 +136,10 @@ enum status rfc3339_parse(struct str text, int64_t *ms, struct err *err)
     return STATUS_OK;
 }
 
-struct str rfc3339_format(int64_t ms, char out[RFC3339_TEXT_SIZE])
+struct civil rfc3339_civil(int64_t ms)
 {
-    CHECK(ms >= MS_FIRST);
-    CHECK(ms <= MS_LAST);
+    enum { THURSDAY = 4 }; // 1970-01-01 was one
     int64_t days = num_div_floor(ms, MS_PER_DAY);
-    int64_t ms_of_day = ms - days * MS_PER_DAY;
     int64_t z = days + DAYS_TO_1970;
     int64_t era = num_div_floor(z, DAYS_PER_ERA);
     int64_t day_of_era = z - era * DAYS_PER_ERA;
@@ -150,11 +148,23 @@ struct str rfc3339_format(int64_t ms, char out[RFC3339_TEXT_SIZE])
         (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
     int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     int64_t month_from_march = (5 * day_of_year + 2) / 153;
-    int64_t day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
     int64_t month = month_from_march < 10 ? month_from_march + 3 : month_from_march - 9;
-    int64_t year = year_of_era + era * 400 + (month <= 2);
-    int64_t second = ms_of_day / 1000;
-    return str_format(out, RFC3339_TEXT_SIZE, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", (int)year,
-                      (int)month, (int)day, (int)(second / 3600), (int)(second / 60 % 60),
-                      (int)(second % 60), (int)(ms_of_day % 1000));
+    return (struct civil){
+        .year = year_of_era + era * 400 + (month <= 2),
+        .month = month,
+        .day = day_of_year - (153 * month_from_march + 2) / 5 + 1,
+        .weekday = days + THURSDAY - num_div_floor(days + THURSDAY, 7) * 7,
+        .ms_of_day = ms - days * MS_PER_DAY,
+    };
+}
+
+struct str rfc3339_format(int64_t ms, char out[RFC3339_TEXT_SIZE])
+{
+    CHECK(ms >= MS_FIRST);
+    CHECK(ms <= MS_LAST);
+    struct civil c = rfc3339_civil(ms);
+    int64_t second = c.ms_of_day / 1000;
+    return str_format(out, RFC3339_TEXT_SIZE, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", (int)c.year,
+                      (int)c.month, (int)c.day, (int)(second / 3600), (int)(second / 60 % 60),
+                      (int)(second % 60), (int)(c.ms_of_day % 1000));
 }
