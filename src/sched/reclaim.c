@@ -262,16 +262,20 @@ static bool path_agrees(const struct search *x)
     return true;
 }
 
+// What was given a place in this cycle only is taken off first: it must not make its queue look so
+// full that running work could be taken too.
 static bool acceptable(struct search *x)
 {
     x->ledger++;
     x->epoch++;
-    for (uint32_t i = 0; i < x->chosen.count; i++) {
-        uint32_t workload = x->units.items[x->chosen.items[i]].workload;
-        if (x->seen[workload] != x->epoch) {
-            x->seen[workload] = x->epoch;
-            if (!take_workload(x, workload)) {
-                return false;
+    for (int running = 0; running < 2; running++) {
+        for (uint32_t i = 0; i < x->chosen.count; i++) {
+            uint32_t workload = x->units.items[x->chosen.items[i]].workload;
+            if (x->s->workloads[workload].started == (running == 1) && x->seen[workload] != x->epoch) {
+                x->seen[workload] = x->epoch;
+                if (!take_workload(x, workload)) {
+                    return false;
+                }
             }
         }
     }
