@@ -104,6 +104,13 @@ TEST(spelling_does_not_matter)
         {"order of objects, and the selector",
          STRS("node_pools: [{name: b, node_selector: {runai.node-pool: b}}, {name: a}]\n"),
          STRS("node_pools:\n  - name: a\n  - name: b\n")                                                                                                 },
+        {"time-based fair share by a word",
+         STRS("node_pools: [{name: a, time_based_fair_share: true}]\n"),
+         STRS("node_pools: [{name: a, time_based_fair_share: {window: 7d, k: 1, half_life: 0s, "
+              "very_low_factor: 1, window_type: sliding}}]\n")                                                                                           },
+        {"time-based fair share off",
+         STRS("node_pools: [{name: a, time_based_fair_share: {enabled: false}}]\n"),
+         STRS("node_pools: [{name: a}]\n")                                                                                                               },
         {"placement left out",                          STRS("node_pools: [{name: a, placement: {gpu: binpack}}]\n"),
          STRS("node_pools: [{name: a}]\n")                                                                                                               },
         {"an alias",
@@ -339,6 +346,65 @@ TEST(bad_files)
         BAD("an unknown placement", "node_pools: [{name: a, placement: {gpu: bin-pack}}]\n", 1, 41,
             "node_pools[0].placement.gpu", "expected binpack or spread, got \"bin-pack\"",
             "did you mean binpack?"),
+        BAD("a word for a switch", "node_pools: [{name: a, time_based_fair_share: yes}]\n", 1, 47,
+            "node_pools[0].time_based_fair_share", "expected true or false, got \"yes\"",
+            "write true"),
+        BAD("a tumbling window without a start",
+            "node_pools: [{name: a, time_based_fair_share: {window_type: tumbling}}]\n", 1, 61,
+            "node_pools[0].time_based_fair_share.window_type",
+            "a tumbling window needs start, a moment at which one begins",
+            "add start, for example 2026-01-05T00:00:00Z"),
+        BAD("a start of a sliding window",
+            "node_pools: [{name: a, time_based_fair_share: {window: 3d, start: "
+            "2026-01-05T00:00:00Z}}]\n",
+            1, 67, "node_pools[0].time_based_fair_share.start",
+            "start is for tumbling windows only", "remove it, or set window_type: tumbling"),
+        BAD("no moments", "node_pools: [{name: a, time_based_fair_share: {window_type: cron}}]\n",
+            1, 61, "node_pools[0].time_based_fair_share.window_type",
+            "a window of type cron needs cron, the moments at which one begins",
+            "add cron, for example \"0 0 * * mon\""),
+        BAD("moments without their type",
+            "node_pools: [{name: a, time_based_fair_share: {cron: 0 0 * * mon}}]\n", 1, 54,
+            "node_pools[0].time_based_fair_share.cron", "cron is for windows of that type only",
+            "remove it, or set window_type: cron"),
+        BAD("a length of moments",
+            "node_pools: [{name: a, time_based_fair_share: {window_type: cron, cron: 0 0 * * mon, "
+            "window: 1d}}]\n",
+            1, 94, "node_pools[0].time_based_fair_share.window",
+            "a window of type cron lasts from one moment to the next", "remove window"),
+        BAD("no cron",
+            "node_pools: [{name: a, time_based_fair_share: {window_type: cron, cron: 0 24 * * "
+            "*}}]\n",
+            1, 73, "node_pools[0].time_based_fair_share.cron",
+            "expected the five fields of a crontab (minute, hour, day, month, day of the week), at "
+            "most 256 characters, got \"0 24 * * *\"",
+            "for example \"0 0 * * mon\", every Monday at midnight UTC"),
+        BAD("a short window", "node_pools: [{name: a, time_based_fair_share: {window: 30m}}]\n", 1,
+            56, "node_pools[0].time_based_fair_share.window",
+            "expected a time from 1h to 92d with units (12h, 7d), got \"30m\"", "for example 7d"),
+        BAD("a short half-life",
+            "node_pools: [{name: a, time_based_fair_share: {half_life: 5s}}]\n", 1, 59,
+            "node_pools[0].time_based_fair_share.half_life",
+            "expected 0s, or a time from 1h to 365d with units (12h, 7d), got \"5s\"",
+            "for example 7d"),
+        BAD("a heavy k", "node_pools: [{name: a, time_based_fair_share: {k: 101}}]\n", 1, 51,
+            "node_pools[0].time_based_fair_share.k",
+            "expected a number from 0 to 100, at most three decimals, got 101",
+            "0: past use does not count, 1: the usual weight"),
+        BAD("a factor above one",
+            "node_pools: [{name: a, time_based_fair_share: {very_low_factor: 1.5}}]\n", 1, 65,
+            "node_pools[0].time_based_fair_share.very_low_factor",
+            "expected a number from 0 to 1, at most three decimals, got 1.5",
+            "0: such use is not counted, 1: it counts as any other"),
+        BAD("a misspelt setting", "node_pools: [{name: a, time_based_fair_share: {windw: 1d}}]\n",
+            1, 48, "node_pools[0].time_based_fair_share.windw", "unknown key \"windw\"",
+            "did you mean window?"),
+        BAD("a date without a time",
+            "node_pools: [{name: a, time_based_fair_share: {window_type: tumbling, start: "
+            "2026-01-05}}]\n",
+            1, 78, "node_pools[0].time_based_fair_share.start",
+            "expected a moment after 1970 as in 2026-01-05T00:00:00Z, got \"2026-01-05\"",
+            "for example 2026-01-05T00:00:00Z"),
         BAD("an unknown parent", DEPARTMENTS "    - name: alpha\n    - {name: b, parent: alhpa}\n",
             4, 25, "organization.departments[1].parent", "there is no department \"alhpa\"",
             "did you mean alpha?"),
@@ -674,16 +740,34 @@ TEST(the_shortest_text)
                 "      name: a\n"
                 "node_pools:\n"
                 "  - {name: x, placement: {cpu: spread}, node_selector: {gpu: \"1\"}}\n"
-                "  - {name: w}\n"),
+                "  - {name: y, time_based_fair_share: {cron: 0 0 * * mon, window_type: cron, "
+                "k: 1.5}}\n"
+                "  - {name: z, time_based_fair_share: {enabled: false, window_type: tumbling, "
+                "start: 2026-01-05T01:00:00+01:00, window: 24h, half_life: 12h}}\n"
+                "  - {name: w, time_based_fair_share: {enabled: true}}\n"),
             &arena, &file);
     EXPECT_I64(file.problems.count, 0);
     plan_to_yaml(&file.plan, &out);
     EXPECT_STR(buf_view(&out), STR("node_pools:\n"
                                    "  - name: w\n"
+                                   "    time_based_fair_share: true\n"
                                    "  - name: x\n"
                                    "    node_selector: {gpu: \"1\"}\n"
                                    "    placement:\n"
                                    "      cpu: spread\n"
+                                   "  - name: y\n"
+                                   "    time_based_fair_share:\n"
+                                   "      enabled: true\n"
+                                   "      window_type: cron\n"
+                                   "      cron: \"0 0 * * mon\"\n"
+                                   "      k: 1.5\n"
+                                   "  - name: z\n"
+                                   "    time_based_fair_share:\n"
+                                   "      enabled: false\n"
+                                   "      window_type: tumbling\n"
+                                   "      window: 1d\n"
+                                   "      start: 2026-01-05T00:00:00Z\n"
+                                   "      half_life: 12h\n"
                                    "organization:\n"
                                    "  departments:\n"
                                    "    - name: a\n"

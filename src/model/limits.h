@@ -38,6 +38,11 @@
 #define QUOTA_GPUS_MAX     INT64_C(1000000)
 #define QUOTA_CPUS_MAX     INT64_C(100000000)
 #define MIN_RUNTIME_MAX_MS (INT64_C(365) * 24 * 3600 * 1000)
+/* Windows of past use, and how long the books keep it. */
+#define USAGE_WINDOW_MIN_MS     (INT64_C(3600) * 1000)
+#define USAGE_WINDOW_DEFAULT_MS (INT64_C(7) * 24 * 3600 * 1000)
+#define USAGE_WINDOW_MAX_MS     (INT64_C(92) * 24 * 3600 * 1000)
+#define CRON_LEN_MAX            256u
 
 /* ---- nodes ---- */
 #define NODE_NAME_LEN_MAX 253u /* as in Kubernetes */

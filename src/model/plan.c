@@ -4,6 +4,7 @@
 #include "model/plan.h"
 
 #include "base/sort.h"
+#include "model/limits.h"
 #include "model/plan_form.h"
 
 static const struct field quota_fields[] = {
@@ -32,6 +33,13 @@ static const struct field pool_fields[] = {
     F_I64(7, struct pool, preempt_min_runtime_ms),
     F_BOOL(8, struct pool, time_based_fair_share),
     F_BOOL(9, struct pool, implied),
+    F_U32(10, struct pool, usage_window),
+    F_I64(11, struct pool, usage_window_ms),
+    F_I64(12, struct pool, usage_start_ms),
+    F_STR(13, struct pool, usage_cron),
+    F_I64(14, struct pool, usage_half_life_ms),
+    F_I64(15, struct pool, usage_k_less_one),
+    F_I64(16, struct pool, usage_low_less_one),
 };
 const struct record record_pool = RECORD("pool", struct pool, pool_fields);
 
@@ -60,6 +68,11 @@ static const struct field plan_fields[] = {
     F_LIST(3, struct plan, projects, record_project),
 };
 const struct record record_plan = RECORD("plan", struct plan, plan_fields);
+
+int64_t pool_usage_window_ms(const struct pool *pool)
+{
+    return pool->usage_window_ms > 0 ? pool->usage_window_ms : USAGE_WINDOW_DEFAULT_MS;
+}
 
 /* ---- normal form ---- */
 

@@ -24,14 +24,27 @@ struct quota {
 
 enum placement { PLACEMENT_BINPACK, PLACEMENT_SPREAD };
 
+/* Since when past use counts: for a fixed time back, since the last of moments at equal distances,
+ * or since the last of moments written as in a crontab. */
+enum usage_window { USAGE_SLIDING, USAGE_TUMBLING, USAGE_CRON };
+
 struct pool {
     struct str name;
     struct str label_key, label_value; /* nodes with this label; both empty for `default` */
     enum placement gpu_placement, cpu_placement;
     int64_t reclaim_min_runtime_ms, preempt_min_runtime_ms; /* default 0 */
-    bool time_based_fair_share;                             /* default off */
+    bool time_based_fair_share; /* past use counts when spare devices are shared; default off */
+    enum usage_window usage_window;
+    int64_t usage_window_ms;    /* length; 0: the default, see pool_usage_window_ms */
+    int64_t usage_start_ms;     /* tumbling: when one of the windows begins; else 0 */
+    struct str usage_cron;      /* cron: when the windows begin, see cron.h; else "" */
+    int64_t usage_half_life_ms; /* use so long ago counts half; 0: all counts alike */
+    int64_t usage_k_less_one;   /* weight of past use, thousandths less 1000: 0 is a K of 1 */
+    int64_t usage_low_less_one; /* what work of priority very-low counts, thousandths less 1000 */
     bool implied; /* only named in quotas: made if it is not there, left as it is if it is */
 };
+
+int64_t pool_usage_window_ms(const struct pool *pool); /* a week by default */
 
 struct department {
     struct str name;

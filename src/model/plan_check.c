@@ -257,6 +257,14 @@ static void check_quota_values(struct check *c, const struct stand *at, const st
     }
 }
 
+static struct stand usage_stand(struct check *c, const struct stand *pool)
+{
+    const struct doc *doc = doc_get(pool->doc, STR("time_based_fair_share"));
+    return (struct stand){
+        doc ? doc : pool->doc,
+        arena_printf(c->arena, STR_FMT ".time_based_fair_share", STR_ARG(pool->path))};
+}
+
 static void check_form(struct check *c)
 {
     const struct plan *plan = c->plan;
@@ -264,6 +272,8 @@ static void check_form(struct check *c)
         const struct pool *pool = &plan->pools[i];
         check_values(c, &c->pool_at[i], STR(""), &pool_keys, pool);
         check_values(c, &c->pool_at[i], STR(""), &placement_keys, pool);
+        struct stand usage_at = usage_stand(c, &c->pool_at[i]);
+        check_values(c, &usage_at, STR(""), &usage_keys, pool);
         if (i > 0) {
             check_ascending(c, &c->pool_at[i], pool[-1].name, pool->name, "node pool");
         }
@@ -407,6 +417,41 @@ static void check_tree(struct check *c)
 
 /* ---- pools ---- */
 
+/* check_window: what is said of the window must be of its type, and all of it. */
+static void check_window(struct check *c, const struct stand *pool_at, const struct pool *pool)
+{
+    struct stand at = usage_stand(c, pool_at);
+    for (uint32_t i = 0; i < c->problems->count; i++) {
+        if (str_starts(c->problems->items[i].field, at.path)) {
+            return; // what is wrong here may only follow from that
+        }
+    }
+    enum usage_window type = pool->usage_window;
+    const struct {
+        uint32_t key;
+        bool wrong;
+        const char *text, *hint;
+    } rows[] = {
+        {USAGE_TYPE,     type == USAGE_TUMBLING && pool->usage_start_ms == 0,
+         "a tumbling window needs start, a moment at which one begins",       "add start, for example 2026-01-05T00:00:00Z"},
+        {USAGE_START,    type != USAGE_TUMBLING && pool->usage_start_ms != 0,
+         "start is for tumbling windows only",                                "remove it, or set window_type: tumbling"    },
+        {USAGE_TYPE,     type == USAGE_CRON && pool->usage_cron.len == 0,
+         "a window of type cron needs cron, the moments at which one begins", "add cron, for example \"0 0 * * mon\""      },
+        {USAGE_CRON_KEY, type != USAGE_CRON && pool->usage_cron.len > 0,
+         "cron is for windows of that type only",                             "remove it, or set window_type: cron"        },
+        {USAGE_LENGTH,   type == USAGE_CRON && pool->usage_window_ms != 0,
+         "a window of type cron lasts from one moment to the next",           "remove window"                              },
+    };
+    for (uint32_t i = 0; i < COUNT_OF(rows); i++) {
+        if (rows[i].wrong) {
+            struct problem *p = problems_add(c->problems, SEVERITY_ERROR, "%s", rows[i].text);
+            place_problem(c, p, &at, STR(""), usage_keys.items[rows[i].key].name);
+            p->hint = str_from_c(rows[i].hint);
+        }
+    }
+}
+
 static void check_pools(struct check *c)
 {
     struct map selectors;
@@ -424,6 +469,7 @@ static void check_pools(struct check *c)
             p->hint = STR("a node is in one pool: give one of them another label");
         }
         map_put(&selectors, selector, i);
+        check_window(c, &c->pool_at[i], pool);
     }
 }
 

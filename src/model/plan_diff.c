@@ -48,6 +48,16 @@ static void diff_keys(struct diff *d, struct str what, const struct keys *keys, 
     }
 }
 
+static void diff_nested(struct diff *d, struct str what, const char *above, const struct keys *keys,
+                        const void *from, const void *to)
+{
+    for (uint32_t i = 0; i < keys->count; i++) {
+        struct key key = keys->items[i];
+        key.name = arena_printf(d->arena, "%s." STR_FMT, above, STR_ARG(key.name));
+        diff_key(d, what, &key, from, to);
+    }
+}
+
 struct quotas {
     const struct quota *items;
     uint32_t count;
@@ -100,11 +110,8 @@ static void diff_pools(struct diff *d, const struct plan *from, const struct pla
         }
         struct str what = arena_printf(d->arena, "node pool " STR_FMT, STR_ARG(new->name));
         diff_keys(d, what, &pool_keys, old, new);
-        for (uint32_t i = 0; i < placement_keys.count; i++) {
-            struct key key = placement_keys.items[i];
-            key.name = arena_printf(d->arena, "placement." STR_FMT, STR_ARG(key.name));
-            diff_key(d, what, &key, old, new);
-        }
+        diff_nested(d, what, "placement", &placement_keys, old, new);
+        diff_nested(d, what, "time_based_fair_share", &usage_keys, old, new);
     }
 }
 

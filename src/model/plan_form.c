@@ -8,11 +8,14 @@
 
 #include "base/attr.h"
 #include "base/num.h"
+#include "base/rfc3339.h"
+#include "model/cron.h"
 #include "model/limits.h"
 #include "model/priority.h"
 #include "model/units.h"
 
 enum { SHARE_PER_PERMILLE = 7 };
+static const int64_t TIME_LAST_MS = 253402300799999; /* end of the year 9999 */
 _Static_assert(DEVICE_SHARE == 1000 * SHARE_PER_PERMILLE, "a thousandth of a device is whole");
 
 struct order {
@@ -26,6 +29,7 @@ _Static_assert(offsetof(struct pool, label_value) ==
                    offsetof(struct pool, label_key) + sizeof(struct str),
                "FORM_SELECTOR reads key and value as one");
 _Static_assert(sizeof(enum placement) == sizeof(uint32_t), "enums are stored as uint32_t");
+_Static_assert(sizeof(enum usage_window) == sizeof(uint32_t), "enums are stored as uint32_t");
 _Static_assert(sizeof(enum preemptibility) == sizeof(uint32_t), "enums are stored as uint32_t");
 
 /* ---- words and units ---- */
@@ -47,6 +51,11 @@ static const struct word placements[] = {
 static const struct word preemptibilities[] = {
     {STRS("preemptible"),     PREEMPTIBLE    },
     {STRS("non-preemptible"), NON_PREEMPTIBLE},
+};
+static const struct word window_types[] = {
+    {STRS("sliding"),  USAGE_SLIDING },
+    {STRS("tumbling"), USAGE_TUMBLING},
+    {STRS("cron"),     USAGE_CRON    },
 };
 /* Largest first, so that the first that divides an amount writes it shortest. */
 static const struct word memory_units[] = {
@@ -325,6 +334,30 @@ static bool amount_parse(enum form form, struct str text, int64_t *out)
         return true;
     case FORM_DURATION:
         return duration_parse(text, out);
+    case FORM_WINDOW:
+        if (!duration_parse(text, &value) || value < USAGE_WINDOW_MIN_MS ||
+            value > USAGE_WINDOW_MAX_MS) {
+            return false;
+        }
+        *out = value == USAGE_WINDOW_DEFAULT_MS ? 0 : value;
+        return true;
+    case FORM_HALF_LIFE:
+        if (!duration_parse(text, &value) || (value > 0 && value < USAGE_WINDOW_MIN_MS)) {
+            return false;
+        }
+        *out = value;
+        return true;
+    case FORM_K:
+    case FORM_PART:
+        if (str_ends(text, STR("m")) ||
+            !thousandths_parse(text, form == FORM_K ? K_PERMILLE_MAX : WEIGHT_ONE, &value)) {
+            return false;
+        }
+        *out = value - WEIGHT_ONE;
+        return true;
+    case FORM_WINDOW_TYPE:
+    case FORM_TIME:
+    case FORM_CRON:
     case FORM_BOOL:
     case FORM_PLACEMENT:
     case FORM_PREEMPTIBLE:
@@ -350,6 +383,25 @@ static bool word_parse(const struct doc *value, const struct word *words, uint32
     return true;
 }
 
+/* time_parse: after 1970, so that 0 is none. */
+static bool time_parse(const struct doc *value, int64_t *out)
+{
+    int64_t ms = 0;
+    struct err err;
+    if (value->kind != DOC_STRING || rfc3339_parse(value->text, &ms, &err) != STATUS_OK ||
+        ms <= 0) {
+        return false;
+    }
+    *out = ms;
+    return true;
+}
+
+static bool cron_holds(struct str text)
+{
+    struct cron cron;
+    return text.len <= CRON_LEN_MAX && cron_parse(text, &cron);
+}
+
 bool form_parse(enum form form, const struct doc *value, void *field, struct arena *arena)
 {
     switch (form) {
@@ -366,6 +418,10 @@ bool form_parse(enum form form, const struct doc *value, void *field, struct are
     case FORM_RANK:
     case FORM_PRIORITY:
     case FORM_DURATION:
+    case FORM_WINDOW:
+    case FORM_HALF_LIFE:
+    case FORM_K:
+    case FORM_PART:
         return is_scalar(value) && amount_parse(form, value->text, field);
     case FORM_BOOL:
         if (value->kind == DOC_BOOL) {
@@ -376,6 +432,16 @@ bool form_parse(enum form form, const struct doc *value, void *field, struct are
         return word_parse(value, placements, COUNT_OF(placements), field);
     case FORM_PREEMPTIBLE:
         return word_parse(value, preemptibilities, COUNT_OF(preemptibilities), field);
+    case FORM_WINDOW_TYPE:
+        return word_parse(value, window_types, COUNT_OF(window_types), field);
+    case FORM_TIME:
+        return time_parse(value, field);
+    case FORM_CRON:
+        if (value->kind != DOC_STRING || !cron_holds(value->text)) {
+            return false;
+        }
+        *(struct str *)field = arena_str(arena, value->text);
+        return true;
     case FORM_NAME:
         return name_parse(value, NAME_LEN_MAX, field, arena);
     case FORM_PROJECT_NAME:
@@ -401,6 +467,8 @@ bool form_parse(enum form form, const struct doc *value, void *field, struct are
 _Static_assert(QUOTA_GPUS_MAX == 1000000 && QUOTA_CPUS_MAX == 100000000 &&
                    QUEUE_AMOUNT_MAX == INT64_C(1) << 60 && WEIGHT_MILLI_MAX == 1000 * WEIGHT_ONE &&
                    MIN_RUNTIME_MAX_MS == INT64_C(365) * 24 * 3600 * 1000 && PRIORITY_MAX == 1000 &&
+                   K_PERMILLE_MAX == 100000 && USAGE_WINDOW_MIN_MS == INT64_C(3600) * 1000 &&
+                   USAGE_WINDOW_MAX_MS == INT64_C(92) * 24 * 3600 * 1000 && CRON_LEN_MAX == 256 &&
                    NAME_LEN_MAX == 63 && PROJECT_LEN_MAX == 57 && GROUP_LEN_MAX == 256,
                "form_accepts says these in words");
 
@@ -443,6 +511,21 @@ const char *form_accepts(enum form form)
         return "exactly one node label, key: value";
     case FORM_POOL_ORDER:
         return "a list of names of node pools, each once";
+    case FORM_WINDOW_TYPE:
+        return "sliding, tumbling or cron";
+    case FORM_WINDOW:
+        return "a time from 1h to 92d with units (12h, 7d)";
+    case FORM_HALF_LIFE:
+        return "0s, or a time from 1h to 365d with units (12h, 7d)";
+    case FORM_TIME:
+        return "a moment after 1970 as in 2026-01-05T00:00:00Z";
+    case FORM_CRON:
+        return "the five fields of a crontab (minute, hour, day, month, day of the week), at most "
+               "256 characters";
+    case FORM_K:
+        return "a number from 0 to 100, at most three decimals";
+    case FORM_PART:
+        return "a number from 0 to 1, at most three decimals";
     case FORM_NESTED:
         return "a map";
     }
@@ -540,6 +623,19 @@ struct str form_hint(enum form form, const struct doc *value, struct arena *aren
         return value->kind == DOC_NUMBER
                    ? arena_printf(arena, "for seconds write " STR_FMT "s", STR_ARG(text))
                    : STR("");
+    case FORM_WINDOW_TYPE:
+        return nearest_word(text, window_types, COUNT_OF(window_types), arena);
+    case FORM_WINDOW:
+    case FORM_HALF_LIFE:
+        return STR("for example 7d");
+    case FORM_TIME:
+        return STR("for example 2026-01-05T00:00:00Z");
+    case FORM_CRON:
+        return STR("for example \"0 0 * * mon\", every Monday at midnight UTC");
+    case FORM_K:
+        return STR("0: past use does not count, 1: the usual weight");
+    case FORM_PART:
+        return STR("0: such use is not counted, 1: it counts as any other");
     case FORM_GROUP:
     case FORM_NESTED:
         break;
@@ -618,7 +714,16 @@ static struct str number_format(enum form form, int64_t value, struct arena *are
         return form == FORM_PRIORITY && value == 0 ? STR("none")
                                                    : arena_printf(arena, "%lld", (long long)value);
     case FORM_DURATION:
+    case FORM_HALF_LIFE:
         return duration_format(value, arena);
+    case FORM_WINDOW:
+        return duration_format(value > 0 ? value : USAGE_WINDOW_DEFAULT_MS, arena);
+    case FORM_K:
+    case FORM_PART:
+        return thousandths_format(value + WEIGHT_ONE, arena);
+    case FORM_WINDOW_TYPE:
+    case FORM_TIME:
+    case FORM_CRON:
     case FORM_BOOL:
     case FORM_PLACEMENT:
     case FORM_PREEMPTIBLE:
@@ -631,6 +736,18 @@ static struct str number_format(enum form form, int64_t value, struct arena *are
         break;
     }
     return STR("");
+}
+
+static struct str time_format(int64_t ms, struct arena *arena)
+{
+    enum { SECONDS_LEN = 19 }; // 2026-01-05T00:00:00
+    char text[RFC3339_TEXT_SIZE];
+    if (ms <= 0) {
+        return STR("none");
+    }
+    struct str full = rfc3339_format(ms, text);
+    return ms % 1000 == 0 ? arena_printf(arena, "%.*sZ", SECONDS_LEN, full.ptr)
+                          : arena_str(arena, full);
 }
 
 static struct str none_if_empty(struct str text)
@@ -653,6 +770,10 @@ struct str form_format(enum form form, const void *field, struct arena *arena)
     case FORM_RANK:
     case FORM_PRIORITY:
     case FORM_DURATION:
+    case FORM_WINDOW:
+    case FORM_HALF_LIFE:
+    case FORM_K:
+    case FORM_PART:
         return number_format(form, *(const int64_t *)field, arena);
     case FORM_BOOL:
         return *(const bool *)field ? STR("true") : STR("false");
@@ -661,6 +782,11 @@ struct str form_format(enum form form, const void *field, struct arena *arena)
     case FORM_PREEMPTIBLE:
         return none_if_empty(
             word_of(*(const uint32_t *)field, preemptibilities, COUNT_OF(preemptibilities)));
+    case FORM_WINDOW_TYPE:
+        return word_of(*(const uint32_t *)field, window_types, COUNT_OF(window_types));
+    case FORM_TIME:
+        return time_format(*(const int64_t *)field, arena);
+    case FORM_CRON:
     case FORM_NAME:
     case FORM_PROJECT_NAME:
     case FORM_GROUP:
@@ -710,15 +836,22 @@ bool form_eq(enum form form, const void *a, const void *b)
     case FORM_RANK:
     case FORM_PRIORITY:
     case FORM_DURATION:
+    case FORM_WINDOW:
+    case FORM_HALF_LIFE:
+    case FORM_TIME:
+    case FORM_K:
+    case FORM_PART:
         return *(const int64_t *)a == *(const int64_t *)b;
     case FORM_BOOL:
         return *(const bool *)a == *(const bool *)b;
     case FORM_PLACEMENT:
     case FORM_PREEMPTIBLE:
+    case FORM_WINDOW_TYPE:
         return *(const uint32_t *)a == *(const uint32_t *)b;
     case FORM_NAME:
     case FORM_PROJECT_NAME:
     case FORM_GROUP:
+    case FORM_CRON:
         return str_eq(*(const struct str *)a, *(const struct str *)b);
     case FORM_SELECTOR: {
         const struct str *x = a;
@@ -750,6 +883,12 @@ static bool number_holds(const void *field, int64_t max, int64_t none)
     return (value >= 0 && value <= max) || value == none;
 }
 
+static bool number_between(const void *field, int64_t first, int64_t last)
+{
+    int64_t value = *(const int64_t *)field;
+    return value >= first && value <= last;
+}
+
 bool form_holds(enum form form, const void *field)
 {
     const struct str *text = field;
@@ -769,8 +908,22 @@ bool form_holds(enum form form, const void *field)
         return number_holds(field, PRIORITY_MAX, 0);
     case FORM_DURATION:
         return number_holds(field, MIN_RUNTIME_MAX_MS, -1);
+    case FORM_WINDOW:
+        return number_between(field, USAGE_WINDOW_MIN_MS, USAGE_WINDOW_MAX_MS);
+    case FORM_HALF_LIFE:
+        return number_between(field, USAGE_WINDOW_MIN_MS, MIN_RUNTIME_MAX_MS);
+    case FORM_TIME:
+        return number_between(field, 1, TIME_LAST_MS);
+    case FORM_K:
+        return number_between(field, -WEIGHT_ONE, K_PERMILLE_MAX - WEIGHT_ONE);
+    case FORM_PART:
+        return number_between(field, -WEIGHT_ONE, 0);
     case FORM_BOOL:
         return true;
+    case FORM_WINDOW_TYPE:
+        return *(const uint32_t *)field <= USAGE_CRON;
+    case FORM_CRON:
+        return cron_holds(*text);
     case FORM_PLACEMENT:
         return *(const uint32_t *)field <= PLACEMENT_SPREAD;
     case FORM_PREEMPTIBLE:

@@ -25,6 +25,13 @@ enum form {
     FORM_GROUP,        /* struct str: a group of people */
     FORM_SELECTOR,     /* struct str key, value: one node label */
     FORM_POOL_ORDER,   /* list of struct str_item and its count */
+    FORM_WINDOW_TYPE,  /* enum usage_window */
+    FORM_WINDOW,       /* int64_t, milliseconds, 0 for the default */
+    FORM_HALF_LIFE,    /* int64_t, milliseconds, 0 none */
+    FORM_TIME,         /* int64_t, milliseconds since 1970, 0 none */
+    FORM_CRON,         /* struct str */
+    FORM_K,            /* int64_t, thousandths less 1000, from 0 to 100 */
+    FORM_PART,         /* the same, from 0 to 1 */
     FORM_NESTED,       /* read, compared and written by the code of its object */
 };
 
@@ -38,7 +45,8 @@ struct keys {
     uint32_t count;
     const void *defaults; /* an object with nothing but defaults */
 };
-extern const struct keys quota_keys, pool_keys, placement_keys, department_keys, project_keys;
+extern const struct keys quota_keys, pool_keys, placement_keys, usage_keys, department_keys,
+    project_keys;
 extern const struct quota quota_default;
 /* quota_keys.items[QUOTA_KEY_…], for messages about one key */
 enum {
@@ -50,6 +58,17 @@ enum {
     QUOTA_CPUS_MAX_KEY,
     QUOTA_MEMORY,
     QUOTA_MEMORY_MAX_KEY
+};
+/* usage_keys.items[USAGE_…]; the same */
+enum {
+    USAGE_ENABLED,
+    USAGE_TYPE,
+    USAGE_LENGTH,
+    USAGE_START,
+    USAGE_CRON_KEY,
+    USAGE_HALF_LIFE,
+    USAGE_K,
+    USAGE_LOW
 };
 
 #define POOL_DEFAULT   STR("default")         /* the pool of the nodes that no other pool selects */

@@ -48,7 +48,7 @@ static const struct key pool_items[] = {
     KEY("placement", FORM_NESTED, struct pool, gpu_placement),
     KEY("reclaim_min_runtime", FORM_DURATION, struct pool, reclaim_min_runtime_ms),
     KEY("preempt_min_runtime", FORM_DURATION, struct pool, preempt_min_runtime_ms),
-    KEY("time_based_fair_share", FORM_BOOL, struct pool, time_based_fair_share),
+    KEY("time_based_fair_share", FORM_NESTED, struct pool, time_based_fair_share),
 };
 const struct keys pool_keys = KEYS(pool_items, pool_default);
 
@@ -57,6 +57,18 @@ static const struct key placement_items[] = {
     KEY("cpu", FORM_PLACEMENT, struct pool, cpu_placement),
 };
 const struct keys placement_keys = KEYS(placement_items, pool_default);
+
+static const struct key usage_items[] = {
+    [USAGE_ENABLED] = KEY("enabled", FORM_BOOL, struct pool, time_based_fair_share),
+    [USAGE_TYPE] = KEY("window_type", FORM_WINDOW_TYPE, struct pool, usage_window),
+    [USAGE_LENGTH] = KEY("window", FORM_WINDOW, struct pool, usage_window_ms),
+    [USAGE_START] = KEY("start", FORM_TIME, struct pool, usage_start_ms),
+    [USAGE_CRON_KEY] = KEY("cron", FORM_CRON, struct pool, usage_cron),
+    [USAGE_HALF_LIFE] = KEY("half_life", FORM_HALF_LIFE, struct pool, usage_half_life_ms),
+    [USAGE_K] = KEY("k", FORM_K, struct pool, usage_k_less_one),
+    [USAGE_LOW] = KEY("very_low_factor", FORM_PART, struct pool, usage_low_less_one),
+};
+const struct keys usage_keys = KEYS(usage_items, pool_default);
 
 static const struct key department_items[] = {
     KEY("name", FORM_NAME, struct department, name),

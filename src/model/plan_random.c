@@ -80,6 +80,23 @@ static struct quota *random_quotas(struct prng *r, struct arena *arena, const st
     return quotas;
 }
 
+static void random_usage(struct prng *r, struct pool *pool)
+{
+    pool->time_based_fair_share = prng_chance(r, PERMILLE_HALF);
+    pool->usage_window = prng_below(r, USAGE_CRON + 1);
+    if (pool->usage_window == USAGE_CRON) {
+        pool->usage_cron = STR("0 */6 1,15 * mon-fri");
+    } else if (prng_chance(r, PERMILLE_HALF)) {
+        pool->usage_window_ms = prng_range(r, 3600000, 90000000);
+    }
+    if (pool->usage_window == USAGE_TUMBLING) {
+        pool->usage_start_ms = prng_range(r, 1, INT64_C(2000000000000));
+    }
+    pool->usage_half_life_ms = prng_chance(r, PERMILLE_HALF) ? 0 : prng_range(r, 3600000, 90000000);
+    pool->usage_k_less_one = prng_chance(r, PERMILLE_HALF) ? 0 : prng_range(r, -1000, 99000);
+    pool->usage_low_less_one = prng_chance(r, PERMILLE_HALF) ? 0 : prng_range(r, -1000, 0);
+}
+
 static void random_pools(struct prng *r, struct arena *arena, struct plan *out)
 {
     out->pools = ARENA_ARRAY(arena, struct pool, NAMES);
@@ -98,7 +115,7 @@ static void random_pools(struct prng *r, struct arena *arena, struct plan *out)
         pool->cpu_placement = prng_below(r, 2);
         pool->reclaim_min_runtime_ms = duration(r, 0);
         pool->preempt_min_runtime_ms = duration(r, 0);
-        pool->time_based_fair_share = prng_chance(r, PERMILLE_HALF);
+        random_usage(r, pool);
     }
 }
 

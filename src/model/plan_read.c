@@ -243,9 +243,28 @@ static void pool_default_selector(struct pool *pool)
     }
 }
 
+/* read_usage reads true or false, or a map of settings, which alone means true. */
+static void read_usage(struct reader *r, const struct place *at, const struct doc *value,
+                       struct pool *pool)
+{
+    enum { FOUND_MAX = 8 };
+    const struct doc *found[FOUND_MAX];
+    struct place place = {.up = at, .key = STR("time_based_fair_share")};
+    if (value->kind != DOC_MAP) {
+        if (!form_parse(FORM_BOOL, value, &pool->time_based_fair_share, r->arena)) {
+            wrong_value(r, &place, value, FORM_BOOL);
+        }
+        return;
+    }
+    read_keys(r, &place, value, &usage_keys, pool, found);
+    if (!found[USAGE_ENABLED]) {
+        pool->time_based_fair_share = true;
+    }
+}
+
 static void read_pool(struct reader *r, const struct place *at, const struct doc *item)
 {
-    enum { NAME, SELECTOR, PLACEMENT, FOUND_MAX = 8 };
+    enum { NAME, SELECTOR, PLACEMENT, RECLAIM, PREEMPT, USAGE, FOUND_MAX = 8 };
     const struct doc *found[FOUND_MAX];
     struct pool pool = {0};
     read_keys(r, at, item, &pool_keys, &pool, found);
@@ -256,6 +275,9 @@ static void read_pool(struct reader *r, const struct place *at, const struct doc
         struct place place = {.up = at, .key = STR("placement")};
         const struct doc *inner[FOUND_MAX];
         read_keys(r, &place, found[PLACEMENT], &placement_keys, &pool, inner);
+    }
+    if (found[USAGE]) {
+        read_usage(r, at, found[USAGE], &pool);
     }
     if (found[SELECTOR] && str_eq(pool.name, POOL_DEFAULT)) {
         struct place place = {.up = at, .key = STR("node_selector")};

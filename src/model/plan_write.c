@@ -79,7 +79,8 @@ static void put_value(struct writer *w, const struct key *key, const void *objec
         return;
     }
     struct str text = form_format(key->form, field, w->arena);
-    if (key->form == FORM_GROUP || key->form == FORM_NAME || key->form == FORM_PROJECT_NAME) {
+    if (key->form == FORM_GROUP || key->form == FORM_NAME || key->form == FORM_PROJECT_NAME ||
+        key->form == FORM_CRON) {
         put_text(w, text);
     } else {
         buf_str(w->out, text);
@@ -158,6 +159,24 @@ static void put_quotas(struct writer *w, uint32_t columns, const struct quota *q
     }
 }
 
+/* put_usage: a word where that says it all; a map says whether it is on, since one that does not
+ * means it is. */
+static void put_usage(struct writer *w, const struct pool *pool)
+{
+    const struct keys settings = {usage_keys.items + 1, usage_keys.count - 1, usage_keys.defaults};
+    bool any = false;
+    for (uint32_t i = 0; i < settings.count; i++) {
+        any = any || !is_default(&settings.items[i], &settings, pool);
+    }
+    const char *on = pool->time_based_fair_share ? "true" : "false";
+    if (any) {
+        buf_printf(w->out, "    time_based_fair_share:\n      enabled: %s\n", on);
+        put_keys(w, 6, &settings, pool, false);
+    } else if (pool->time_based_fair_share) {
+        buf_printf(w->out, "    time_based_fair_share: %s\n", on);
+    }
+}
+
 static void put_pools(struct writer *w, const struct plan *plan)
 {
     bool first = true;
@@ -182,6 +201,7 @@ static void put_pools(struct writer *w, const struct plan *plan)
             buf_str(w->out, STR("    placement:\n"));
             put_keys(w, 6, &placement_keys, &pool, false);
         }
+        put_usage(w, &pool);
     }
 }
 
