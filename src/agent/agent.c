@@ -492,6 +492,9 @@ static void effect_stop(struct agent *a, const struct effect *e)
     if (p == NULL) {
         return;
     }
+    /* A stop is answered with the end alone: the engine answers the start of an attempt that it has
+     * done with by this stop, and the two would go on for ever. */
+    p->told_started = true;
     p->grace_ms = p->stop_wanted ? num_min_i64(p->grace_ms, e->grace_ms) : e->grace_ms;
     p->stop_wanted = true;
     if (!known) {

@@ -202,18 +202,14 @@ def check_known(server, known, clients):
     return world
 
 
-def check_starts(world, home, final):
-    for ident, count in starts(home).items():
+def check_starts(world, started):
+    for ident, count in started.items():
         w = world.get(ident)
         if not w:
             continue
         attempts = sum(p["attempt"] for p in w["pods"])
         if count > attempts:
             raise Failure(f"started {count} times, {attempts} were decided: {w}")
-    if final:
-        for w in world.values():
-            if w["phase"] == "Completed" and starts(home).get(w["id"], 0) < 1:
-                raise Failure(f"completed without having run: {w}")
 
 
 def check_books(server):
@@ -242,6 +238,15 @@ def check_books(server):
         raise Failure(f"the books do not balance: {told}")
 
 
+def check_rest(server):
+    """What happens after a start is bounded: adapter and engine do not talk for ever."""
+    _, first = server.call("GET", "/cluster")
+    time.sleep(0.1)
+    _, then = server.call("GET", "/cluster")
+    if then["seq"] - first["seq"] > 200:
+        raise Failure(f"{then['seq'] - first['seq']} inputs in 0.1 s with nobody asking")
+
+
 def round_(server, known, rng):
     clients = [Client(server, rng.getrandbits(64), known) for _ in range(3)]
     for c in clients:
@@ -254,8 +259,10 @@ def round_(server, known, rng):
     for c in clients:
         if c.failure:
             raise c.failure
+    started = starts(server.home)  # before the list: what is started was decided before
     world = check_known(server, known, clients)
-    check_starts(world, server.home, False)
+    check_starts(world, started)
+    check_rest(server)
     for c in clients:
         if c.unanswered is None:
             continue
@@ -297,7 +304,12 @@ def finish(server):
         if time.monotonic() > end:
             raise Failure(f"{len(busy)} jobs never ended, the first: {busy[0]}")
         time.sleep(0.1)
-    check_starts(world, server.home, True)
+    started = starts(server.home)
+    check_starts(world, started)
+    for w in world.values():
+        if w["phase"] == "Completed" and started.get(w["id"], 0) < 1:
+            raise Failure(f"completed without having run: {w}")
+    check_rest(server)
     _, cluster = server.call("GET", "/cluster")
     if cluster["gpus_held"] != 0:
         raise Failure(f"devices are held by nobody: {cluster}")
