@@ -25,7 +25,7 @@ struct run {
     struct str known_text;
     struct area areas[AREAS_MAX];
     uint32_t area_count;
-    uint32_t printed, unexpected;
+    uint32_t printed, unexpected, differing;
 };
 
 static void panic(const char *file, int line, const char *what)
@@ -104,6 +104,7 @@ static void run_case(struct run *r, const char *path)
     bool passed = outcome.failures.count == 0;
     bool known = map_get(&r->known, c.id, &listed);
     count_area(r, c.area, passed);
+    r->differing += c.differs.len > 0 ? 1 : 0;
     if (known) {
         map_put(&r->known, arena_str(&r->names, c.id), 1);
     }
@@ -157,6 +158,10 @@ int main(int argc, char **argv)
     for (uint32_t a = 0; a < r.area_count; a++) {
         printf("# " STR_FMT ": %u of %u pass\n", STR_ARG(r.areas[a].name), r.areas[a].passed,
                r.areas[a].total);
+    }
+    if (r.differing > 0) {
+        printf("# %u case%s differ%s from KAI by rule\n", r.differing, r.differing == 1 ? "" : "s",
+               r.differing == 1 ? "s" : "");
     }
     printf("1..%u\n", r.printed);
     arena_done(&r.arena);

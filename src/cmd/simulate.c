@@ -27,7 +27,7 @@ static const struct str areas[] = {STRS("allocate"), STRS("consolidation"),     
 struct simulation {
     struct str area; /* "": all */
     bool json;
-    uint32_t passed, failed;
+    uint32_t passed, failed, differing;
 };
 
 static void print_problems(const char *path, const struct problems *problems)
@@ -78,6 +78,7 @@ static void run_file(struct simulation *s, const char *path, struct arena *arena
         return;
     }
     case_run(&c, arena, &result);
+    s->differing += c.differs.len > 0 ? 1 : 0;
     if (result.failures.count > 0) {
         s->failed++;
     } else {
@@ -151,6 +152,10 @@ int cmd_simulate(int argc, char **argv)
     }
     FILE *summary = s.json ? stderr : stdout;
     fprintf(summary, "%u passed, %u failed\n", s.passed, s.failed);
+    if (s.differing > 0) {
+        fprintf(stderr, "%u case%s differ%s from KAI by rule\n", s.differing,
+                s.differing == 1 ? "" : "s", s.differing == 1 ? "s" : "");
+    }
     arena_done(&arena);
     arena_done(&names);
     return s.failed == 0 ? 0 : 1;

@@ -226,6 +226,7 @@ static void freeze_task(struct freezer *f, uint32_t workload, uint32_t pod, uint
         .hold_first = first,
         .hold_count = f->s->holds.count - first,
         .nominated_node = IX_NONE,
+        .returns = p->phase == POD_RELEASING && p->move,
     };
 }
 

@@ -230,6 +230,7 @@ struct snap_task {
     struct node_ref node;            /* where it holds its place; IX_NONE: nowhere */
     uint32_t hold_first, hold_count; /* run in holds[]: the devices it holds */
     uint32_t nominated_node;         /* preferred node; IX_NONE: none */
+    bool returns; /* RELEASING, STUCK: waits again once it is gone, so its demand goes on */
 };
 
 /* What was freed for a claimant and is kept for it (R7): a place for one pod of it. Sorted by

@@ -146,6 +146,9 @@ static enum status check_tasks(const struct snapshot *s, struct err *err)
         if (t->shape.ix >= s->shapes.count) {
             return BAD("tasks", i, "shape", "no such shape");
         }
+        if (t->returns && t->state != TASK_RELEASING && t->state != TASK_STUCK) {
+            return BAD("tasks", i, "returns", "is not on its way out");
+        }
         if (!ref_ok(t->node.ix, s->nodes.count) || !ref_ok(t->nominated_node, s->nodes.count)) {
             return BAD("tasks", i, "node", "no such node");
         }

@@ -321,7 +321,7 @@ void fairshare_requests(const struct snapshot *snap, struct amounts *requests)
         struct amounts a;
         if (t->state == TASK_BINDING || t->state == TASK_RUNNING) {
             a = fairshare_task_cost(snap, t);
-        } else if (t->state == TASK_PENDING) {
+        } else if (t->state == TASK_PENDING || t->returns) {
             a = fairshare_shape_request(snap, t->shape.ix, least);
         } else {
             continue;

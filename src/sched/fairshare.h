@@ -23,7 +23,8 @@ void fairshare_divide(struct fairshare_row *rows, uint32_t count, int64_t total,
 
 /* What all usable nodes and healthy devices of the snapshot add up to. */
 struct amounts fairshare_total(const struct snapshot *snap);
-/* fairshare_requests fills requests[queues.count]: what a queue and those below it hold and ask. */
+/* fairshare_requests fills requests[queues.count]: what a queue and those below it hold and ask for;
+ * pods on their way out only if they return. */
 void fairshare_requests(const struct snapshot *snap, struct amounts *requests);
 /* fairshare_solve fills shares[queues.count] for every level of the tree. O(queues). */
 void fairshare_solve(const struct snapshot *snap, const struct amounts *requests,

@@ -271,7 +271,8 @@ static bool acceptable(struct search *x)
     for (int running = 0; running < 2; running++) {
         for (uint32_t i = 0; i < x->chosen.count; i++) {
             uint32_t workload = x->units.items[x->chosen.items[i]].workload;
-            if (x->s->workloads[workload].started == (running == 1) && x->seen[workload] != x->epoch) {
+            if (x->s->workloads[workload].started == (running == 1) &&
+                x->seen[workload] != x->epoch) {
                 x->seen[workload] = x->epoch;
                 if (!take_workload(x, workload)) {
                     return false;

@@ -34,6 +34,8 @@ struct sim_case {
     uint32_t rounds, stable_rounds;
     struct case_world world;
     ARRAY(struct case_expect) expects;
+    struct str differs; /* the rule for which weir differs from KAI; "": it does not */
+    ARRAY(struct case_expect) kai_expects; /* what KAI does then; does not hold */
 };
 
 /* case_parse reads a parsed file into *out, which lives in arena, and reports every problem with
@@ -50,6 +52,7 @@ struct case_failure {
 struct case_result {
     ARRAY(struct case_failure) failures;
     uint32_t rounds_run; /* ends early: after the first round with a failure */
+    bool differs;        /* something of kai_expects does not hold */
     uint32_t evictions;
     struct snapshot snap;       /* of the last round */
     struct decisions decisions; /* of the last round */

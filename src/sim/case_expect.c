@@ -164,7 +164,7 @@ static void expect_fair_share(struct parsing *p, const struct at *up, const stru
     }
 }
 
-void read_expect(struct parsing *p, const struct doc *d)
+void read_expect(struct parsing *p, struct str key, const struct doc *d)
 {
     enum { WORKLOADS, PODS, NODES, QUEUES, EVICTIONS, FAIR_SHARE, COUNT };
     static const struct keys keys = {
@@ -173,7 +173,7 @@ void read_expect(struct parsing *p, const struct doc *d)
         {STRS("workloads"), STRS("pods"), STRS("nodes"), STRS("queues"), STRS("evictions"),
           STRS("fair_share")}
     };
-    const struct at at = {NULL, STR("expect"), 0};
+    const struct at at = {NULL, key, 0};
     const struct doc *m[MEMBERS_MAX];
     open_map(p, &at, d, &keys, m);
     expect_workloads(p, &at, m[WORKLOADS]);
@@ -237,16 +237,28 @@ static void check_pod(const struct sim_case *c, const struct case_expect *e, str
                       STR_ARG(why), why.len > 0 ? ")" : ""));
 }
 
+/* The devices a pod is on, or without any those it had last or that its labels name. */
+static const struct case_hold *devices_of(const struct case_world *w, const struct case_pod *pod,
+                                          uint32_t *count)
+{
+    bool now = pod->hold_count > 0;
+    *count = now ? pod->hold_count : pod->last_count;
+    return *count == 0 ? NULL : w->holds.items + (now ? pod->hold_first : pod->last_first);
+}
+
 static void check_share_with(const struct sim_case *c, const struct case_expect *e,
                              struct arena *arena, struct case_result *result)
 {
     const struct case_world *w = &c->world;
     const struct case_pod *a = &w->pods.items[e->subject];
     const struct case_pod *b = &w->pods.items[e->other];
-    for (uint32_t i = 0; i < a->hold_count; i++) {
-        for (uint32_t k = 0; k < b->hold_count; k++) {
-            if (w->holds.items[a->hold_first + i].device ==
-                w->holds.items[b->hold_first + k].device) {
+    uint32_t count_a;
+    uint32_t count_b;
+    const struct case_hold *on_a = devices_of(w, a, &count_a);
+    const struct case_hold *on_b = devices_of(w, b, &count_b);
+    for (uint32_t i = 0; i < count_a; i++) {
+        for (uint32_t k = 0; k < count_b; k++) {
+            if (on_a[i].device == on_b[k].device) {
                 return;
             }
         }
@@ -356,43 +368,59 @@ static void check_evictions(const struct case_expect *e, struct arena *arena,
     }
 }
 
+static void check_one(const struct sim_case *c, const struct case_expect *e,
+                      struct case_checks which, struct arena *arena, struct case_result *result)
+{
+    switch (e->kind) {
+    case CASE_EXPECT_POD:
+        if (which.state) {
+            check_pod(c, e, arena, result);
+        }
+        break;
+    case CASE_EXPECT_SHARE_WITH:
+        if (which.state) {
+            check_share_with(c, e, arena, result);
+        }
+        break;
+    case CASE_EXPECT_IDLE:
+    case CASE_EXPECT_RELEASING:
+        if (which.state) {
+            check_node(c, e, arena, result);
+        }
+        break;
+    case CASE_EXPECT_HELD:
+        if (which.state) {
+            check_held(c, e, arena, result);
+        }
+        break;
+    case CASE_EXPECT_FAIR_SHARE:
+        if (which.shares) {
+            check_fair_share(c, e, arena, result);
+        }
+        break;
+    case CASE_EXPECT_EVICTIONS:
+        if (which.end) {
+            check_evictions(e, arena, result);
+        }
+        break;
+    }
+}
+
 void case_expect_check(const struct sim_case *c, struct case_checks which, struct arena *arena,
                        struct case_result *result)
 {
     for (uint32_t i = 0; i < c->expects.count; i++) {
-        const struct case_expect *e = &c->expects.items[i];
-        switch (e->kind) {
-        case CASE_EXPECT_POD:
-            if (which.state) {
-                check_pod(c, e, arena, result);
-            }
-            break;
-        case CASE_EXPECT_SHARE_WITH:
-            if (which.state) {
-                check_share_with(c, e, arena, result);
-            }
-            break;
-        case CASE_EXPECT_IDLE:
-        case CASE_EXPECT_RELEASING:
-            if (which.state) {
-                check_node(c, e, arena, result);
-            }
-            break;
-        case CASE_EXPECT_HELD:
-            if (which.state) {
-                check_held(c, e, arena, result);
-            }
-            break;
-        case CASE_EXPECT_FAIR_SHARE:
-            if (which.shares) {
-                check_fair_share(c, e, arena, result);
-            }
-            break;
-        case CASE_EXPECT_EVICTIONS:
-            if (which.end) {
-                check_evictions(e, arena, result);
-            }
-            break;
-        }
+        check_one(c, &c->expects.items[i], which, arena, result);
+    }
+    struct case_result kai = *result;
+    kai.failures.items = NULL;
+    kai.failures.count = kai.failures.cap = 0;
+    for (uint32_t i = 0; i < c->kai_expects.count; i++) {
+        check_one(c, &c->kai_expects.items[i], which, arena, &kai);
+    }
+    result->differs = result->differs || kai.failures.count > 0;
+    if (which.end && c->kai_expects.count > 0 && !result->differs) {
+        fail(&c->kai_expects.items[0], arena, result,
+             STR("what kai_expect says holds as well: the case does not differ"));
     }
 }

@@ -211,6 +211,27 @@ static void read_list(struct parsing *p, struct str key, const struct doc *d, re
     }
 }
 
+/* The rule for which weir differs, and what KAI does. */
+static void read_difference(struct parsing *p, const struct doc *rule, const struct doc *kai)
+{
+    static const struct str rules[] = {STRS("R1"), STRS("R2"), STRS("R3"), STRS("R4"), STRS("R5"),
+                                       STRS("R6"), STRS("R7"), STRS("R8"), STRS("R9")};
+    if (rule == NULL && kai == NULL) {
+        return;
+    }
+    if (rule == NULL || kai == NULL) {
+        PROBLEM(p, NULL, rule ? rule : kai, "\"differs\" and \"kai_expect\" go together");
+        return;
+    }
+    p->c->differs = rules[word_of(p, NULL, "differs", rule, rules, COUNT_OF(rules))];
+    read_expect(p, STR("kai_expect"), kai);
+    p->c->kai_expects.items = p->c->expects.items;
+    p->c->kai_expects.count = p->c->expects.count;
+    p->c->kai_expects.cap = p->c->expects.cap;
+    p->c->expects.items = NULL;
+    p->c->expects.count = p->c->expects.cap = 0;
+}
+
 void case_parse(const struct doc *root, struct arena *arena, struct sim_case *out,
                 struct problems *problems)
 {
@@ -227,6 +248,8 @@ void case_parse(const struct doc *root, struct arena *arena, struct sim_case *ou
         ABOUT,
         CONFIG,
         TOPOLOGIES,
+        DIFFERS,
+        KAI_EXPECT,
         COUNT
     };
     static const struct keys keys = {
@@ -234,7 +257,7 @@ void case_parse(const struct doc *root, struct arena *arena, struct sim_case *ou
         COUNT,
         {STRS("id"), STRS("area"), STRS("actions"), STRS("rounds"), STRS("stable_rounds"),
           STRS("nodes"), STRS("queues"), STRS("workloads"), STRS("expect"), STRS("about"),
-          STRS("config"), STRS("topologies")}
+          STRS("config"), STRS("topologies"), STRS("differs"), STRS("kai_expect")}
     };
     *out = (struct sim_case){0};
     case_world_init(&out->world, arena, CASE_NOW_MS);
@@ -262,7 +285,8 @@ void case_parse(const struct doc *root, struct arena *arena, struct sim_case *ou
     read_list(&p, STR("topologies"), m[TOPOLOGIES], read_topology);
     read_list(&p, STR("workloads"), m[WORKLOADS], read_workload);
     place_held(&p);
+    read_difference(&p, m[DIFFERS], m[KAI_EXPECT]);
     if (m[EXPECT] != NULL) {
-        read_expect(&p, m[EXPECT]);
+        read_expect(&p, STR("expect"), m[EXPECT]);
     }
 }

@@ -88,7 +88,7 @@ void read_workload(struct parsing *p, const struct at *at, const struct doc *d);
 void place_held(struct parsing *p);
 
 /* case_expect.c: what must hold. */
-void read_expect(struct parsing *p, const struct doc *d);
+void read_expect(struct parsing *p, struct str key, const struct doc *d);
 /* case_expect_check adds a failure to *result for each expectation that does not hold now; pods,
  * nodes and queues when `state`, fair shares when `shares`, evictions when `end`. */
 struct case_checks {

@@ -225,6 +225,7 @@ enum pod_key {
     POD_AFFINITY,
     POD_ANTI_AFFINITY,
     POD_MIG,
+    POD_RETURNS,
     POD_KEY_COUNT
 };
 
@@ -278,7 +279,7 @@ static void read_pod(struct parsing *p, const struct at *at, const struct doc *d
         POD_KEY_COUNT,
         {STRS("name"), STRS("state"), STRS("node"), STRS("devices"), STRS("group"), STRS("gpu"),
           STRS("priority"), STRS("node_affinity"), STRS("labels"), STRS("affinity_key"),
-          STRS("anti_affinity_key"), STRS("mig")}
+          STRS("anti_affinity_key"), STRS("mig"), STRS("returns")}
     };
     static const struct str states[] = {STRS("pending"),   STRS("gated"),     STRS("running"),
                                         STRS("releasing"), STRS("succeeded"), STRS("failed"),
@@ -295,7 +296,11 @@ static void read_pod(struct parsing *p, const struct at *at, const struct doc *d
                            .order = number_of(p, at, "priority", m[POD_PRIORITY],
                                               (struct range){1, -AMOUNT_MAX, AMOUNT_MAX, 0}),
                            .state = (enum case_pod_state)state, /* states[] is in its order */
+                           .returns = bool_of(p, at, "returns", m[POD_RETURNS], false),
                            .node = index_of(p, at, "node", m[POD_NODE], &p->nodes, "node")};
+    if (pod.returns && pod.state != CASE_RELEASING) {
+        PROBLEM(p, at, m[POD_RETURNS], "only a pod that is releasing can return");
+    }
     if (case_pod_holds(&pod) || pod.state == CASE_PIPELINED) {
         if (m[POD_NODE] == NULL) {
             PROBLEM(p, at, d, "a pod that is " STR_FMT " needs a node", STR_ARG(states[state]));
@@ -436,6 +441,21 @@ static uint32_t device_of(struct parsing *p, uint32_t node, struct str label, st
     return device;
 }
 
+/* Labels of a pod that asks for no devices say only beside whom it is. */
+static void place_label_only(struct parsing *p, struct case_pod *pod, const struct doc *labels,
+                             struct map *devices, uint32_t *next_free)
+{
+    struct case_world *w = &p->c->world;
+    pod->last_first = w->holds.count;
+    for (const struct doc *label = labels ? labels->child : NULL; label; label = label->next) {
+        uint32_t device = device_of(p, pod->node, label->text, devices, next_free);
+        if (device != IX_NONE) {
+            *ARRAY_PUSH(p->arena, &w->holds) = (struct case_hold){.device = device};
+            pod->last_count++;
+        }
+    }
+}
+
 /* A pod that is pipelined at the start waits and has a claim on its place. */
 static void make_claim(struct case_world *w, uint32_t ix)
 {
@@ -465,6 +485,9 @@ void place_held(struct parsing *p)
         const struct case_shape *shape = &w->shapes.items[pod->shape];
         const struct doc *label = p->held.items[i].labels ? p->held.items[i].labels->child : NULL;
         bool there = pod->state != CASE_PIPELINED;
+        if (shape->gpu == GPU_NONE) {
+            place_label_only(p, pod, p->held.items[i].labels, &labels, next_free);
+        }
         pod->hold_first = w->holds.count;
         for (uint32_t n = 0; shape->gpu != GPU_NONE && n < shape->device_count; n++) {
             uint32_t device = device_of(p, pod->node, label ? label->text : STR(""), &labels,

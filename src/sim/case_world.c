@@ -361,7 +361,8 @@ static void freeze_pods(struct freezing *f)
                                 .order_rank = -pod->order,
                                 .created_ms = workload->created_ms,
                                 .node = {IX_NONE},
-                                .nominated_node = IX_NONE};
+                                .nominated_node = IX_NONE,
+                                .returns = pod->state == CASE_RELEASING && pod->returns};
         if (case_pod_holds(pod)) {
             row.node.ix = pod->node;
             row.hold_count = pod->hold_count;
@@ -419,8 +420,10 @@ void case_world_apply(struct case_world *w, const struct snapshot *snap,
 {
     for (uint32_t i = 0; i < decisions->evicts.count; i++) {
         const struct snap_task *task = &snap->tasks.items[decisions->evicts.items[i].task.ix];
-        w->pods.items[task->tag].state = CASE_RELEASING;
-        w->workloads.items[w->pods.items[task->tag].workload].last_evicted_ms = w->now_ms;
+        struct case_pod *pod = &w->pods.items[task->tag];
+        pod->state = CASE_RELEASING;
+        pod->returns = !w->workloads.items[pod->workload].stays_deleted;
+        w->workloads.items[pod->workload].last_evicted_ms = w->now_ms;
     }
     for (uint32_t i = 0; i < decisions->binds.count; i++) {
         const struct decision_bind *bind = &decisions->binds.items[i];
@@ -465,6 +468,8 @@ void case_world_carry(struct case_world *w)
         } else if (waits) {
             pod->state = CASE_PENDING;
             pod->node = IX_NONE;
+            pod->last_first = pod->hold_first;
+            pod->last_count = pod->hold_count;
             pod->hold_count = 0;
         }
     }

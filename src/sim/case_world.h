@@ -97,8 +97,11 @@ struct case_pod {
     uint32_t workload, group, shape;
     int64_t order; /* within the gang, the higher first */
     enum case_pod_state state;
+    bool returns;                    /* RELEASING: pending again once it is gone */
     uint32_t node;                   /* of its place; else where it was last, or none */
     uint32_t hold_first, hold_count; /* run in holds[] */
+    uint32_t last_first, last_count; /* run in holds[]: without devices now, those it had last or
+                                        that its labels name; for share_with alone */
 };
 struct case_claim {
     uint32_t workload, pod, node;
