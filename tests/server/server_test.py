@@ -155,6 +155,32 @@ def a_clean_stop_leaves_jobs_running_and_nothing_to_apply(home):
 
 
 @test
+def after_a_start_the_journal_comes_to_rest(home):
+    s = Server(home).start()
+    phase = lambda name: s.ask("GET", f"/workloads/p/{name}")[1]["phase"]
+    check(s.ask("POST", "/plan/apply", PLAN)[0] == 200, "plan")
+    s.submit("again")
+    until("it runs", lambda: phase("again") == "Running")
+    s.ask("POST", "/workloads/p/again/suspend")
+    until("it is stopped", lambda: phase("again") == "Stopped")
+    s.ask("POST", "/workloads/p/again/resume")
+    until("its second attempt runs", lambda: phase("again") == "Running")
+    s.submit("short", ["true"])
+    until("it has ended", lambda: phase("short") == "Completed")
+    for how in (signal.SIGKILL, signal.SIGTERM):
+        s.stop(how)
+        s.start()
+        # An adapter and an engine that answer each other without end write hundreds in that time.
+        at = s.ask("GET", "/cluster")[1]["seq"]
+        end = time.monotonic() + 0.5
+        while time.monotonic() < end:
+            now = s.ask("GET", "/cluster")[1]["seq"]
+        check(now - at < 20, f"{now - at} inputs in half a second with nobody asking")
+    s.delete_all()
+    check(s.stop() == 0, "exit status")
+
+
+@test
 def settings_by_flag_then_environment_then_file(home):
     data = os.path.join(home, "data")
     os.makedirs(data)
