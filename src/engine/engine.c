@@ -91,6 +91,19 @@ uint64_t engine_hash(const struct engine *e)
     return hash;
 }
 
+// Room for half as many workloads again, the largest rows: were the table full after a compaction,
+// its next growth alone would make the next compaction due.
+static void leave_room(struct engine *e)
+{
+    uint32_t count = e->s.workloads_count;
+    e->workloads_cap = count + count / 2 + 16;
+    struct workload *rows = ARENA_ARRAY(engine_memory(e), struct workload, e->workloads_cap);
+    if (count > 0) {
+        memcpy(rows, e->s.workloads, sizeof(*rows) * count);
+    }
+    e->s.workloads = rows;
+}
+
 // Decodes into the other arena and makes that one the live one; on failure nothing has changed.
 static enum status load(struct engine *e, struct str bytes, struct err *err)
 {
@@ -108,8 +121,9 @@ static enum status load(struct engine *e, struct str bytes, struct err *err)
     arena_reset(&e->arenas[e->live]);
     e->live = other;
     e->s = s;
-    e->workloads_cap = s.workloads_count;
     e->answers_cap = s.answers_count;
+    e->nodes_cap = s.nodes_count;
+    leave_room(e);
     e->compact_at_bytes = 2 * e->arenas[other].used_bytes + COMPACT_SLACK;
     tables_build(e);
     return STATUS_OK;

@@ -88,9 +88,9 @@ void ledger_build(struct engine *e)
     t->project_held = ARENA_ARRAY(a, struct held, (size_t)p->pools_count * p->projects_count);
     t->department_held = ARENA_ARRAY(a, struct held, (size_t)p->pools_count * p->departments_count);
     t->node_rows = ARENA_ARRAY(a, struct node_row, s->nodes_count);
+    t->node_rows_cap = s->nodes_count;
     for (uint32_t i = 0; i < s->nodes_count; i++) {
-        t->node_rows[i].pool = tables_pool_of(p, &s->nodes[i]);
-        t->node_rows[i].device_share = ARENA_ARRAY(a, int64_t, s->nodes[i].devices_count);
+        tables_set_node(e, i);
     }
     for (uint32_t i = 0; i < s->workloads_count; i++) {
         const struct workload *w = &s->workloads[i];

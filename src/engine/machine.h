@@ -34,7 +34,7 @@ struct tables {
     struct pod_row *pod_rows;
     struct workload_row *workload_rows;
     struct node_row *node_rows; /* [nodes_count] */
-    uint32_t pod_rows_count, pod_rows_cap, workload_rows_cap;
+    uint32_t pod_rows_count, pod_rows_cap, workload_rows_cap, node_rows_cap;
     uint32_t *project_department; /* [projects_count] */
     uint32_t *department_parent;  /* [departments_count], IX_NONE: a top one */
     /* books: [pool * projects_count + project], [pool * departments_count + department] */
@@ -46,7 +46,7 @@ struct engine {
     uint32_t live;
     size_t compact_at_bytes;
     struct state s;
-    uint32_t workloads_cap, answers_cap;
+    uint32_t workloads_cap, answers_cap, nodes_cap;
     struct tables t;
     struct arena scratch; /* reset at the start of every public call that uses it */
     struct buf bytes;     /* of the state, for its hash */
@@ -77,6 +77,10 @@ struct arena *engine_memory(struct engine *e); /* where the state lives */
 /* tables.c */
 void tables_build(struct engine *e); /* all of it, from the state; O(state) */
 void tables_add_workload(struct engine *e, uint32_t row);
+/* A node is new at its place in the table; a node has another pool or other devices. What pods hold
+ * of it is out of the books then. */
+void tables_insert_node(struct engine *e, uint32_t node);
+void tables_set_node(struct engine *e, uint32_t node);
 void tables_add_answer(struct engine *e, uint32_t row);
 uint32_t tables_pool(const struct plan *p, struct str name);       /* IX_NONE: unknown */
 uint32_t tables_department(const struct plan *p, struct str name); /* the same */

@@ -2,6 +2,9 @@
 // observe: what a cluster adapter saw. Reports come late, twice and out of order; one that is not
 // about a pod's present attempt, or says what is known, changes nothing. A start that nobody wants
 // any more is answered with a stop, so that what a returning node still runs comes to an end.
+#include <string.h>
+
+#include "base/array.h"
 #include "base/check.h"
 #include "base/sort.h"
 #include "engine/machine.h"
@@ -86,25 +89,41 @@ static void stop_stranded(struct step *st, const struct node *n)
     }
 }
 
-// Where a node of that name is, or would be put.
-static uint32_t node_place(struct engine *e, struct str name)
+// A row for a node that was never seen, where its name puts it. It has no pods.
+static uint32_t node_insert(struct engine *e, struct str name)
 {
-    uint32_t at = tables_node(&e->s, name);
-    if (at != IX_NONE) {
-        return at;
-    }
     struct state *s = &e->s;
-    struct node *nodes = ARENA_ARRAY(engine_memory(e), struct node, s->nodes_count + 1);
-    for (at = 0; at < s->nodes_count && str_cmp(s->nodes[at].name, name) < 0; at++) {
-        nodes[at] = s->nodes[at];
+    uint32_t at = 0;
+    uint32_t end = s->nodes_count;
+    while (at < end) {
+        uint32_t middle = at + (end - at) / 2;
+        if (str_cmp(s->nodes[middle].name, name) < 0) {
+            at = middle + 1;
+        } else {
+            end = middle;
+        }
     }
-    for (uint32_t i = at; i < s->nodes_count; i++) {
-        nodes[i + 1] = s->nodes[i];
-    }
-    nodes[at] = (struct node){.name = name};
-    s->nodes = nodes;
+    s->nodes = array_grow(engine_memory(e), s->nodes, sizeof(*s->nodes), s->nodes_count,
+                          &e->nodes_cap);
+    memmove(s->nodes + at + 1, s->nodes + at, sizeof(*s->nodes) * (s->nodes_count - at));
+    s->nodes[at] = (struct node){.name = name};
     s->nodes_count++;
+    tables_insert_node(e, at);
     return at;
+}
+
+// Puts what the pods of a node hold into the books, or takes it out: around any change of its
+// pool or its devices.
+static void book_node(struct engine *e, uint32_t node, bool gone)
+{
+    for (uint32_t row = 0; row < e->s.workloads_count; row++) {
+        const struct workload *w = &e->s.workloads[row];
+        for (uint32_t i = 0; w->end_ms == TIME_NEVER && i < w->pods_count; i++) {
+            if (pod_holds(&w->pods[i]) && str_eq(w->pods[i].node, e->s.nodes[node].name)) {
+                ledger_move(e, row, &w->pods[i], gone);
+            }
+        }
+    }
 }
 
 static void node_seen(struct step *st)
@@ -114,7 +133,9 @@ static void node_seen(struct step *st)
     record_copy(&record_node, &st->in->node, &seen, &e->scratch);
     sort_stable(seen.devices, seen.devices_count, sizeof(*seen.devices), device_order, NULL,
                 &e->scratch);
-    uint32_t at = node_place(e, seen.name);
+    uint32_t at = tables_node(&e->s, seen.name);
+    bool known = at != IX_NONE;
+    at = known ? at : node_insert(e, seen.name);
     struct node *n = &e->s.nodes[at];
     seen.ready_since_ms = !seen.ready ? TIME_NEVER : n->ready ? n->ready_since_ms : st->now_ms;
     seen.seen_ms = n->seen_ms;
@@ -123,9 +144,15 @@ static void node_seen(struct step *st)
         return;
     }
     seen.seen_ms = st->now_ms;
+    if (known) {
+        book_node(e, at, true);
+    }
     record_copy(&record_node, &seen, n, engine_memory(e));
-    tables_build(e); // pool and devices may be others
-    stop_stranded(st, n);
+    tables_set_node(e, at);
+    if (known) {
+        book_node(e, at, false);
+        stop_stranded(st, n);
+    }
 }
 
 static void node_lost(struct step *st)

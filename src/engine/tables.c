@@ -159,3 +159,21 @@ void tables_build(struct engine *e)
     }
     ledger_build(e);
 }
+
+void tables_set_node(struct engine *e, uint32_t node)
+{
+    const struct node *n = &e->s.nodes[node];
+    struct node_row *row = &e->t.node_rows[node];
+    row->pool = tables_pool_of(&e->s.plan, n);
+    row->device_share = ARENA_ARRAY(&e->t.arena, int64_t, n->devices_count);
+}
+
+void tables_insert_node(struct engine *e, uint32_t node)
+{
+    struct tables *t = &e->t;
+    uint32_t before = e->s.nodes_count - 1;
+    t->node_rows = array_grow(&t->arena, t->node_rows, sizeof(*t->node_rows), before,
+                              &t->node_rows_cap);
+    memmove(t->node_rows + node + 1, t->node_rows + node, sizeof(*t->node_rows) * (before - node));
+    t->node_rows[node] = (struct node_row){.pool = 0};
+}
