@@ -23,20 +23,6 @@ static enum reason_code eviction_code(enum action action)
     return REASON_EVICTED_STALE;
 }
 
-// The record of a pod's eviction: a new one, or that of an earlier search of this cycle, which had
-// found another place for it that it loses now.
-static struct decision_evict *record_of(struct sched *s, uint32_t task)
-{
-    for (uint32_t i = 0; i < s->out->evicts.count; i++) {
-        if (s->out->evicts.items[i].task.ix == task) {
-            return &s->out->evicts.items[i];
-        }
-    }
-    struct decision_evict *e = ARRAY_PUSH(s->arena, &s->out->evicts);
-    e->task.ix = task;
-    return e;
-}
-
 static void record_evictions(struct search *x)
 {
     struct sched *s = x->s;
@@ -54,7 +40,7 @@ static void record_evictions(struct search *x)
             if ((state != WORK_EVICTED && state != WORK_PIPELINED) || !had_place || moved_again) {
                 continue;
             }
-            struct decision_evict *e = record_of(s, task);
+            struct decision_evict *e = state_evict_record(s, task);
             e->moved = state == WORK_PIPELINED;
             e->action = s->action;
             reason_init(&e->reason, eviction_code(s->action));

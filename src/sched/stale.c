@@ -49,8 +49,7 @@ static void evict_all(struct sched *s, uint32_t workload, uint32_t group)
         if (state != WORK_HELD) {
             continue;
         }
-        struct decision_evict *e = ARRAY_PUSH(s->arena, &s->out->evicts);
-        e->task.ix = t;
+        struct decision_evict *e = state_evict_record(s, t);
         e->action = ACTION_EVICT_STALE;
         reason_init(&e->reason, REASON_EVICTED_STALE);
         e->reason.group.ix = group;

@@ -202,6 +202,16 @@ WRAPS void terms_count(struct sched *s, uint32_t task, uint32_t node, int sign)
     }
 }
 
+struct decision_evict *state_evict_record(struct sched *s, uint32_t task)
+{
+    uint32_t *row = &s->evict_records[task];
+    if (*row == 0) {
+        *ARRAY_PUSH(s->arena, &s->out->evicts) = (struct decision_evict){.task = {task}};
+        *row = s->out->evicts.count;
+    }
+    return &s->out->evicts.items[*row - 1];
+}
+
 uint32_t state_beneficiary(const struct sched *s, uint32_t workload)
 {
     for (uint32_t i = 0; i < s->snap->workloads.count && workload != IX_NONE; i++) {
@@ -311,6 +321,7 @@ static void init_tasks(struct sched *s)
     const struct snapshot *snap = s->snap;
     s->groups = ARENA_ARRAY(s->arena, struct group_state, snap->groups.count);
     s->tasks = ARENA_ARRAY(s->arena, struct work, snap->tasks.count);
+    s->evict_records = ARENA_ARRAY(s->arena, uint32_t, snap->tasks.count);
     for (uint32_t i = 0; i < snap->tasks.count; i++) {
         const struct snap_task *t = &snap->tasks.items[i];
         struct work *w = &s->tasks[i];

@@ -137,6 +137,7 @@ struct sched {
     ARRAY(struct op) ops;          /* the trial that is going on */
     enum action action;            /* that is running */
     uint32_t last_started;         /* workload placed last; IX_NONE */
+    uint32_t *evict_records;       /* [tasks] row of it in out->evicts plus one; 0: none */
     uint32_t claimant;             /* on whose behalf pods are evicted; IX_NONE */
     ARRAY(uint32_t) placed;        /* pods placed, in order; may have been undone since */
     ARRAY(uint32_t) leaving;       /* pods releasing at the start or evicted since */
@@ -149,6 +150,9 @@ void sched_init(struct sched *s, const struct snapshot *snap, struct arena *aren
 /* state_check asserts that every count equals what the pods add up to. O(state). */
 void state_check(const struct sched *s);
 
+/* The record of a pod's eviction: a new one, or that of an earlier search of this cycle, which had
+ * found another place for it, or had let it stay. */
+struct decision_evict *state_evict_record(struct sched *s, uint32_t task);
 /* Whoever took the place of the claimant, if it lost it again; else the claimant. */
 uint32_t state_beneficiary(const struct sched *s, uint32_t workload);
 
