@@ -349,6 +349,11 @@ static struct str below_prefix(struct str path)
     return inside ? str_sub(path, sizeof PREFIX - 1, path.len) : top ? path : STR("");
 }
 
+static bool may_use(const struct peer *peer)
+{
+    return peer->uid == 0 || peer->uid == geteuid();
+}
+
 static enum status identify(struct call *c, struct err *err)
 {
     if (!c->request->local) {
@@ -362,13 +367,24 @@ static enum status identify(struct call *c, struct err *err)
     char name[PEER_NAME_SIZE];
     peer_name(c->peer.uid, name);
     c->user = arena_str(c->arena, str_from_c(name));
-    if (c->peer.uid != 0 && c->peer.uid != geteuid()) {
+    if (!may_use(&c->peer)) {
         char self[PEER_NAME_SIZE];
         peer_name(geteuid(), self);
         err_set(err, STATUS_DENIED, "user " STR_FMT " may not use this weir", STR_ARG(c->user));
         return err_hint(err, "only root and %s, who runs it, may", self);
     }
     return STATUS_OK;
+}
+
+/* Who may not use this weir is told so whatever else is wrong, and learns nothing more. */
+static bool admitted(struct call *c)
+{
+    struct err err;
+    if ((c->route != NULL && c->route->open) || identify(c, &err) == STATUS_OK) {
+        return true;
+    }
+    call_fail(c, &err);
+    return false;
 }
 
 static struct call *call_new(struct api *api, struct http_request *r)
@@ -390,11 +406,8 @@ static void handle(void *ctx, struct http_request *r)
     struct err err;
     bool other_method = false;
     c->route = find_route(c, below_prefix(r->path), &other_method);
-    if (c->route == NULL || !c->route->open) {
-        if (identify(c, &err) != STATUS_OK) {
-            call_fail(c, &err);
-            return;
-        }
+    if (!admitted(c)) {
+        return;
     }
     if (c->route == NULL) {
         err_set(&err, STATUS_UNKNOWN,
@@ -412,15 +425,22 @@ static void handle(void *ctx, struct http_request *r)
 static size_t body_max(void *ctx, const struct http_request *r)
 {
     (void)ctx;
-    if (!r->local || !str_eq(r->method, STR("POST"))) {
-        return 0;
+    struct peer peer;
+    if (!r->local || !str_eq(r->method, STR("POST")) || peer_get(r->fd, &peer, NULL) != STATUS_OK ||
+        !may_use(&peer)) {
+        return 0; /* nothing is kept for those who are refused anyway */
     }
     return str_starts(r->path, STR(PREFIX "/plan/")) ? YAML_BYTES_MAX : BODY_BYTES_MAX;
 }
 
 static void refuse(void *ctx, struct http_request *r, const struct err *err)
 {
-    call_fail(call_new(ctx, r), err);
+    struct call *c = call_new(ctx, r);
+    bool other_method;
+    c->route = find_route(c, below_prefix(r->path), &other_method);
+    if (admitted(c)) {
+        call_fail(c, err);
+    }
 }
 
 struct api *api_new(const struct api_config *config)

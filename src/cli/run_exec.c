@@ -24,6 +24,7 @@
 #include "cli/workload.h"
 #include "codec/json.h"
 #include "io/file.h"
+#include "io/http.h"
 #include "io/listen.h"
 #include "io/random.h"
 #include "io/ws.h"
@@ -33,7 +34,9 @@ enum {
     HEAD_BYTES_MAX = 16 * 1024,
     REFUSAL_BYTES_MAX = 64 * 1024,
     PIECE_BYTES = 16 * 1024,
-    SEND_BYTES_MAX = 64 << 20
+    SEND_BYTES_MAX = 64 << 20,
+    WORDS_MAX = HTTP_ARGS_MAX - 2, /* beside tty and pod */
+    WORDS_BYTES_MAX = HTTP_HEADER_BYTES_MAX - HTTP_ANSWER_HEAD_BYTES,
 };
 
 struct session {
@@ -359,6 +362,20 @@ static struct str exec_path(struct cli *cli, const struct args *args, struct str
     return path;
 }
 
+/* The command travels in the head of the request, which the server keeps small. */
+static enum status check_length(struct str path, uint32_t count, struct err *err)
+{
+    size_t bytes = (size_t)path.len + (size_t)count * HTTP_ARG_BYTES;
+    if (count <= WORDS_MAX && bytes <= WORDS_BYTES_MAX) {
+        return STATUS_OK;
+    }
+    err_set(err, STATUS_TOO_LARGE,
+            "the command is too long: %u words, %u bytes; at most %d words, and about %d bytes",
+            count, path.len, WORDS_MAX, WORDS_BYTES_MAX);
+    return err_hint(err, "let a shell in the pod make the list (-- sh -c 'ls *'), or give a script "
+                         "on its input (-i)");
+}
+
 static int execute(struct cli *cli, const struct args *args, bool input, bool tty,
                    const struct str *words, uint32_t count)
 {
@@ -377,12 +394,16 @@ static int execute(struct cli *cli, const struct args *args, bool input, bool tt
     struct session s = {.cli = cli, .fd = -1, .tty = tty, .input = input, .exit_code = -1};
     ws_decoder_init(&s.decoder, false);
     buf_init(&s.out, SEND_BYTES_MAX);
-    enum status status = connect_unix(arena_cstr(&cli->arena, cli->client.socket), &s.fd, &err);
+    struct str whole = exec_path(cli, args, path, tty, words, count);
+    enum status status = check_length(whole, count, &err);
+    if (status == STATUS_OK) {
+        status = connect_unix(arena_cstr(&cli->arena, cli->client.socket), &s.fd, &err);
+    }
     if (status == STATUS_UNREACHABLE) {
         err_hint(&err, "start a server with weir up, or name its socket with --socket");
     }
     if (status == STATUS_OK) {
-        status = handshake(&s, exec_path(cli, args, path, tty, words, count), &answer, &err);
+        status = handshake(&s, whole, &answer, &err);
     }
     if (status == STATUS_OK) {
         // Never blocked in a write: the server may wait for us to read before it reads.

@@ -23,7 +23,6 @@ enum {
     LISTENERS_MAX = 2,
     STREAM_BLOCK_BYTES = 16 * 1024,
     SWEEP_MS = 1000,
-    ARGS_MAX = 256,
     ROUNDS_MAX = 8, /* of one daemon before the others are looked at */
 };
 
@@ -42,7 +41,7 @@ struct http_private {
     int code;
     ARRAY(struct http_pair) headers; /* to be sent */
     ARRAY(struct http_pair) args;
-    bool args_bad;
+    bool args_bad, args_many;
     /* stream */
     bool streaming, stream_ended, stream_dropped;
     struct buf out;
@@ -106,8 +105,9 @@ static enum MHD_Result take_arg(void *arg, enum MHD_ValueKind kind, const char *
         {name,  num_u32(name_len) },
         {value, num_u32(value_len)}
     };
-    if (!str_is_utf8(pair.name) || !str_is_utf8(pair.value) || p->args.count == ARGS_MAX) {
-        p->args_bad = true;
+    p->args_many = p->args.count == HTTP_ARGS_MAX;
+    p->args_bad = !str_is_utf8(pair.name) || !str_is_utf8(pair.value);
+    if (p->args_many || p->args_bad) {
         return MHD_NO;
     }
     struct http_pair *kept = ARRAY_PUSH(&r->arena, &p->args);
@@ -339,9 +339,12 @@ static enum MHD_Result begin_request(struct http_request *r)
 {
     struct http_private *p = r->private;
     struct err err;
+    if (p->args_many) {
+        err_set(&err, STATUS_TOO_LARGE, "the address has more than %d arguments", HTTP_ARGS_MAX);
+        return refuse(r, &err);
+    }
     if (p->args_bad || !str_is_utf8(r->path)) {
-        err_set(&err, STATUS_INVALID, "the address is not UTF-8, or has more than %d arguments",
-                ARGS_MAX);
+        err_set(&err, STATUS_INVALID, "the address is not UTF-8, or has a zero byte");
         return refuse(r, &err);
     }
     p->body_max = p->http->hooks.body_max(p->http->hooks.ctx, r);
@@ -526,7 +529,8 @@ enum status http_listen(struct http *h, int fd, bool local, struct err *err)
     listener->daemon = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE, 0, NULL, NULL, on_access,
         listener, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)HTTP_HEADER_BYTES_MAX, MHD_OPTION_CONNECTION_LIMIT,
+        (size_t)(local ? HTTP_HEADER_BYTES_MAX : HTTP_TCP_HEADER_BYTES_MAX),
+        MHD_OPTION_CONNECTION_LIMIT,
         (unsigned int)(local ? HTTP_CONNECTIONS_MAX : HTTP_TCP_CONNECTIONS_MAX),
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)HTTP_IDLE_SECONDS, MHD_OPTION_NOTIFY_COMPLETED,
         on_completed, NULL, MHD_OPTION_NOTIFY_CONNECTION, on_connection, listener, MHD_OPTION_END);

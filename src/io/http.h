@@ -15,10 +15,16 @@
 #include "io/loop.h"
 
 enum {
-    HTTP_HEADER_BYTES_MAX = 16 * 1024, /* of a request; beyond: 431 */
-    HTTP_CONNECTIONS_MAX = 512,        /* local ones; beyond: they wait to be accepted */
-    HTTP_TCP_CONNECTIONS_MAX = 128,    /* the others */
-    HTTP_IDLE_SECONDS = 30,            /* nothing sent or taken */
+    /* Memory for a request without its body, and the head of its answer. Beyond: 414 or 431; at the
+     * very edge, where no answer fits any more, the idle connection is closed. */
+    HTTP_HEADER_BYTES_MAX = 64 * 1024,     /* of a local one */
+    HTTP_TCP_HEADER_BYTES_MAX = 32 * 1024, /* of the others */
+    HTTP_ARGS_MAX = 256,                   /* of a query */
+    HTTP_ARG_BYTES = 80,                   /* what each takes there besides its text */
+    HTTP_ANSWER_HEAD_BYTES = 2048,         /* enough for the head of any answer */
+    HTTP_CONNECTIONS_MAX = 512,            /* local ones; beyond: they wait to be accepted */
+    HTTP_TCP_CONNECTIONS_MAX = 128,        /* the others */
+    HTTP_IDLE_SECONDS = 30,                /* nothing sent or taken */
     HTTP_REQUEST_MS_MAX = 60 * 1000, /* from connecting, or the answer before, to a whole request */
     HTTP_STREAM_BYTES_MAX = 8 << 20, /* not taken by a slow client; beyond: it is dropped */
 };

@@ -189,7 +189,7 @@ static size_t give(char *out, size_t size, size_t count, void *arg)
 
 static long call(const struct server *s, const struct call *c, struct buf *body)
 {
-    char url[512];
+    static char url[HTTP_HEADER_BYTES_MAX + 512];
     snprintf(url, sizeof url, "http://%s%s", c->local ? "localhost" : s->address, c->path);
     CURL *curl = curl_easy_init();
     curl_easy_setopt(curl, CURLOPT_URL, url);
@@ -225,7 +225,8 @@ static long call(const struct server *s, const struct call *c, struct buf *body)
 }
 
 static char big[4 << 20];
-static char long_header[20000];
+static char long_header[HTTP_HEADER_BYTES_MAX + 1];
+static char long_path[HTTP_HEADER_BYTES_MAX + 1], many_args[2 * HTTP_ARGS_MAX + 32];
 
 TEST(requests_and_their_limits)
 {
@@ -252,7 +253,14 @@ TEST(requests_and_their_limits)
         {"path is not UTF-8",     {.path = "/%ff"},                                     400, NULL                         },
         {"argument is not UTF-8", {.path = "/?a=%ff"},                                  400, NULL                         },
         {"headers too large",     {.path = "/", .header = long_header},                 431, NULL                         },
+        {"address too long",      {.path = long_path},                                  414, NULL                         },
+        {"too many arguments",    {.path = many_args},                                  413, NULL                         },
     };
+    memset(long_path, '/', sizeof long_path - 1);
+    memcpy(many_args, "/?", 2);
+    for (size_t i = 2; i + 2 < sizeof many_args; i += 2) {
+        memcpy(many_args + i, "a&", 2);
+    }
     memset(big, 'x', sizeof big);
     memset(long_header, 'y', sizeof long_header - 1);
     memcpy(long_header, "X-Long: ", 8);

@@ -640,6 +640,14 @@ def exec_runs_beside_the_workload(cli):
                      "CUDA_VISIBLE_DEVICES").strip()
     equal(cli.json("workload", "describe", "host-of", "-p", "team-a")["pods"][0]["devices"],
           devices.split(","))
+    # Longer commands used to hang for half a minute, and then the connection was gone.
+    exec_in = ("training", "exec", "host-of", "-p", "team-a", "--")
+    words = [str(i) for i in range(253)]
+    equal(cli.ok(*exec_in, "echo", *words), " ".join(words) + "\n")
+    equal(len(cli.ok(*exec_in, "echo", "x" * 60000)), 60001)
+    for longer in (["w"] * 255, ["w"] * 20000, ["x" * 64000], ["y" * 200] * 250):
+        err = cli.fails(1, *exec_in, *longer)
+        holds("too long" in err and "sh -c" in err, err)
     # A terminal of its own, with its size, raw so that ^C reaches the command.
     screen = Terminal(cli, "training", "bash", "host-of", "-p", "team-a", columns=91, rows=33)
     screen.type("stty size; echo rea''dy\n")

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What strangers, the careless and the malicious do to a running weir: it answers clearly, loses
+nothing and goes on. Against the real executable; prints TAP.
+
+usage: hostile_test.py WEIR"""
+
+import json
+import os
+import socket
+import sys
+
+from world import DEADLINE_S, PLAN, Server, Skip, check, main, test
+
+P = "/api/weir/v1"
+NOBODY = 65534
+
+
+def tcp_address(s):
+    host, port = s.events("server_started")[-1]["address"].rsplit(":", 1)
+    return host, int(port)
+
+
+def request(method, path, body=b"", head=b""):
+    if body:
+        head += b"Content-Length: %d\r\n" % len(body)
+    return b"%s %s HTTP/1.1\r\nHost: x\r\n%s\r\n%s" % (method.encode(), path.encode(), head, body)
+
+
+def send(address, data):
+    """The status and the body of the answer; 0: the connection ended without one."""
+    family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as c:
+        c.settimeout(DEADLINE_S)
+        c.connect(address)
+        try:
+            c.sendall(data)
+        except OSError:
+            pass  # refused before it was all read
+        got = b""
+        while b"\r\n\r\n" not in got:
+            piece = c.recv(65536)
+            if not piece:
+                return 0, b""
+            got += piece
+        head, body = got.split(b"\r\n\r\n", 1)
+        length = [int(line[15:]) for line in head.split(b"\r\n")
+                  if line.lower().startswith(b"content-length:")]
+        while length and len(body) < length[0]:
+            piece = c.recv(65536)
+            if not piece:
+                break
+            body += piece
+        return int(head[9:12]), body
+
+
+def as_user(uid, function):
+    """What function returns (JSON) when that user calls it."""
+    if os.geteuid() != 0:
+        raise Skip("needs root to act as another user")
+    here, there = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setgroups([])
+            os.setresgid(uid, uid, uid)
+            os.setresuid(uid, uid, uid)
+            os.write(there, json.dumps(function()).encode())
+        finally:
+            os._exit(0)
+    os.close(there)
+    with os.fdopen(here, "rb") as f:
+        told = f.read()
+    os.waitpid(pid, 0)
+    return json.loads(told)
+
+
+CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n5\r\na: b\n\r\n0\r\n"
+STRANGE = [
+    ("a question", request("GET", P + "/plan")),
+    ("what is not there", request("GET", P + "/nope")),
+    ("a body", request("POST", P + "/plan/apply", PLAN.encode())),
+    ("a large body", request("POST", P + "/plan/apply", b"#" * 3000000)),
+    ("a body too large", request("POST", P + "/workloads", b" " * 5000000)),
+    ("a body in pieces", request("POST", P + "/plan/apply", head=CHUNKED)),
+    ("no body", request("POST", P + "/workloads/p/one/suspend")),
+    ("a way round", request("GET", "/healthz/../api/weir/v1/plan")),
+    ("too many arguments", request("GET", P + "/plan?" + "&a=1" * 270)),
+    ("bad UTF-8", request("GET", P + "/workloads/p/%ff")),
+    ("a WebSocket", request("GET", P + "/workloads/p/one/exec?cmd=id", head=b"Upgrade: websocket\r\n"
+                            b"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+                            b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n")),
+]
+
+
+@test
+def over_tcp_only_health_and_version_are_told(home):
+    s = Server(home).start()
+    for name, data in STRANGE:
+        status, body = send(tcp_address(s), data)
+        check(status == 401 and b"unauthentic" in body, f"{name}: {status} {body}")
+    for path in ("/healthz", "/version"):
+        check(send(tcp_address(s), request("GET", path))[0] == 200, path)
+    check(s.ask("GET", "/plan")[1]["revision"] == 1, "the plan is as it was")
+    s.stop()
+
+
+@test
+def another_user_is_refused_and_nothing_of_his_is_kept(home):
+    os.chmod(home, 0o755)  # else he does not even get to the socket
+    s = Server(home).start()
+    for name, data in STRANGE:
+        status, text = as_user(NOBODY, lambda d=data: [x if isinstance(x, int) else x.decode()
+                                                       for x in send(s.socket, d)])
+        check(status == 403 and "denied" in text, f"{name}: {status} {text}")
+    check(s.ask("GET", "/plan")[1]["revision"] == 1, "the plan is as it was")
+    check(os.stat(s.data).st_mode & 0o077 == 0, "the data directory is its owner's alone")
+    s.stop()
+
+
+sys.exit(main())
