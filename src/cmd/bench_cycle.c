@@ -46,7 +46,8 @@ struct bench {
     int64_t began_us, last_us;
     bool acted;
     struct cycle_outcome outcome;
-    size_t peak_bytes;
+    struct decision_stats stats;
+    size_t peak_bytes, snapshot_bytes;
     uint64_t allocations;
 };
 
@@ -86,7 +87,9 @@ static enum status run_cycle(struct bench *b, struct err *err)
     b->pods = snap.tasks.count;
     b->workloads = snap.workloads.count;
     b->peak_bytes = arena.peak_bytes + watch.scratch_peak_bytes;
+    b->snapshot_bytes = frozen.peak_bytes;
     b->allocations = arena.block_count + watch.scratch_blocks;
+    b->stats = decisions.stats;
     arena_done(&arena);
     arena_done(&frozen);
     bool alike = b->cycle == 0 || (outcome.digest == b->outcome.digest &&
@@ -98,6 +101,24 @@ static enum status run_cycle(struct bench *b, struct err *err)
 }
 
 /* ---- the result ---- */
+
+// Of the actions that search for victims.
+static void put_searches_json(const struct bench *b, struct jw *w)
+{
+    jw_key(w, STR("searches"));
+    jw_object_begin(w);
+    for (int i = ACTION_CONSOLIDATE; i <= ACTION_PREEMPT; i++) {
+        jw_key(w, str_from_c(span_names[i]));
+        jw_object_begin(w);
+        jw_member_i64(w, STR("searched"), b->stats.claimants[i]);
+        jw_member_i64(w, STR("solved"), b->stats.solved[i]);
+        jw_member_i64(w, STR("skipped"), b->stats.skipped[i]);
+        jw_member_i64(w, STR("tries"), (int64_t)b->stats.tries[i]);
+        jw_member_bool(w, STR("exhausted"), b->stats.exhausted[i]);
+        jw_object_end(w);
+    }
+    jw_object_end(w);
+}
 
 static void put_json(const struct bench *b, const int64_t *us)
 {
@@ -132,6 +153,7 @@ static void put_json(const struct bench *b, const int64_t *us)
     jw_key(&w, STR("freeze_ms"));
     jw_decimal(&w, us[SPAN_FREEZE], 3);
     jw_member_i64(&w, STR("peak_bytes"), (int64_t)b->peak_bytes);
+    jw_member_i64(&w, STR("snapshot_bytes"), (int64_t)b->snapshot_bytes);
     jw_member_i64(&w, STR("allocations"), (int64_t)b->allocations);
     jw_member_i64(&w, STR("placed"), b->outcome.placed);
     jw_member_i64(&w, STR("pipelined"), b->outcome.pipelined);
@@ -141,6 +163,7 @@ static void put_json(const struct bench *b, const int64_t *us)
     jw_member_string(&w, STR("digest"), str_from_c(digest));
     snprintf(digest, sizeof digest, "%016" PRIx64, b->outcome.reasons_digest);
     jw_member_string(&w, STR("reasons_digest"), str_from_c(digest));
+    put_searches_json(b, &w);
     jw_object_end(&w);
     printf(STR_FMT "\n", STR_ARG(buf_view(&out)));
     buf_done(&out);
