@@ -187,8 +187,16 @@ static void put_text(const struct bench *b, const int64_t *us)
     put_ms("fastest", b->us[SPAN_TOTAL][0]);
     printf("not part of it: parsing %" PRId64 " ms, freezing %" PRId64 " ms\n", b->parse_us / 1000,
            us[SPAN_FREEZE] / 1000);
-    printf("peak memory %zu KiB (%zu bytes a pod), %" PRIu64 " allocations\n", b->peak_bytes / 1024,
-           b->pods == 0 ? 0 : b->peak_bytes / b->pods, b->allocations);
+    uint32_t pods = b->pods == 0 ? 1 : b->pods;
+    printf("peak memory %zu KiB (%zu bytes a pod) beside the snapshot's %zu bytes a pod; %" PRIu64
+           " allocations\n",
+           b->peak_bytes / 1024, b->peak_bytes / pods, b->snapshot_bytes / pods, b->allocations);
+    for (int i = ACTION_CONSOLIDATE; i <= ACTION_PREEMPT; i++) {
+        printf("%s: %u workloads searched, %u of them with success, %u were skipped; %" PRIu64
+               " placements tried%s\n",
+               span_names[i], b->stats.claimants[i], b->stats.solved[i], b->stats.skipped[i],
+               b->stats.tries[i], b->stats.exhausted[i] ? ", a bound was reached" : "");
+    }
     printf("%u pods placed, %u pipelined, %u evicted (of these %u moved)\n", b->outcome.placed,
            b->outcome.pipelined, b->outcome.evicted, b->outcome.moved);
     printf("digest %016" PRIx64 ", of the reasons %016" PRIx64 "\n", b->outcome.digest,
