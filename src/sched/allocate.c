@@ -60,7 +60,7 @@ bool allocate_fits_anywhere(struct sched *s, uint32_t task)
     const uint64_t *feasible = fit_feasible(s, task_of(s, task)->shape.ix);
     bool by_device = shape_of(s, task)->gpu != GPU_NONE;
     for (uint32_t w = 0; w < s->node_words; w++) {
-        uint64_t bits = feasible[w] & (by_device ? s->roomy[w] : UINT64_MAX);
+        uint64_t bits = feasible[w] & (by_device ? s->roomy.words[w] : UINT64_MAX);
         for (; bits != 0; bits &= bits - 1) {
             if (fit_node(s, task, w * 64 + (uint32_t)__builtin_ctzll(bits)) != FIT_NO) {
                 return true;

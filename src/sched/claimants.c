@@ -176,6 +176,16 @@ static bool partly_taken(const struct search *x)
     return false;
 }
 
+// The claimant's queue or a victim's holds something else now.
+static void note_change(struct search *x, uint32_t queue)
+{
+    order_changed(&x->victims, queue);
+    for (uint32_t q = queue; q != IX_NONE; q = x->s->snap->queues.items[q].parent.ix) {
+        x->held[q] = x->s->queues[q].held;
+        x->held_non_preemptible[q] = x->s->queues[q].held_non_preemptible;
+    }
+}
+
 static void search_for(struct search *x, struct memo *memo)
 {
     struct sched *s = x->s;
@@ -198,10 +208,6 @@ static void search_for(struct search *x, struct memo *memo)
         explain_offer(s, x->claimant, &f->reason);
         return;
     }
-    for (uint32_t q = 0; q < s->snap->queues.count; q++) {
-        x->held[q] = s->queues[q].held;
-        x->held_non_preemptible[q] = s->queues[q].held_non_preemptible;
-    }
     x->tries = 0;
     x->tries_max = s->snap->config.search_tries_max;
     int64_t left = s->snap->config.action_tries_max - x->action_tries;
@@ -210,6 +216,7 @@ static void search_for(struct search *x, struct memo *memo)
     x->protected_victim = IX_NONE;
     s->claimant = x->claimant;
     s->out->stats.claimants[s->action]++;
+    x->victims.claimant_queue = queue_of(s, x->claimant);
     order_restart(&x->victims);
     if (search_solve(x)) {
         s->out->stats.solved[s->action]++;
@@ -217,6 +224,10 @@ static void search_for(struct search *x, struct memo *memo)
         s->workloads[x->claimant].promised = s->action != ACTION_CONSOLIDATE;
         record_evictions(x);
         allocate_settle(s);
+        note_change(x, queue_of(s, x->claimant));
+        for (uint32_t i = 0; i < x->chosen.count; i++) {
+            note_change(x, queue_of(s, x->units.items[x->chosen.items[i]].workload));
+        }
         x->commits++;
         x->stale_order = partly_taken(x);
     } else {
@@ -233,6 +244,10 @@ static void init_search(struct search *x, struct sched *s, const struct search_r
     *x = (struct search){.s = s, .rules = rules, .claimant = IX_NONE, .run = 1};
     x->held = ARENA_ARRAY(s->arena, struct amounts, snap->queues.count);
     x->held_non_preemptible = ARENA_ARRAY(s->arena, struct amounts, snap->queues.count);
+    for (uint32_t q = 0; q < snap->queues.count; q++) {
+        x->held[q] = s->queues[q].held;
+        x->held_non_preemptible[q] = s->queues[q].held_non_preemptible;
+    }
     x->left = ARENA_ARRAY(s->arena, struct amounts, snap->queues.count);
     x->left_seen = ARENA_ARRAY(s->arena, uint32_t, snap->queues.count);
     x->left_involved = arena_alloc(s->arena, sizeof(*x->left_involved) * snap->queues.count);

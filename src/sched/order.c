@@ -4,8 +4,8 @@
 // Queues under one parent, each with its best workload: the eight steps of queue_before.
 //
 // best[q] is the leaf whose workload is first below q. It changes only along the path of a leaf
-// that was popped, pushed to or charged; that path is recomputed at once, a scan of the siblings at
-// each level. What waits in a leaf is sorted once; an order of victims is used again for every
+// that was popped, pushed to or charged; that path is recomputed at once, a tournament of siblings
+// at each level. What waits in a leaf is sorted once; an order of victims is used again for every
 // claimant of an action, which only decides anew who is a victim for it.
 #include "sched/order.h"
 
@@ -51,7 +51,7 @@ static void skip(struct order *o, struct order_leaf *leaf)
 
 static bool leaf_has(const struct order_leaf *leaf)
 {
-    return !leaf->closed && (leaf->next < leaf->count || leaf->back.count > 0);
+    return leaf->next < leaf->count || leaf->back.count > 0;
 }
 
 // Whether the next one comes from those pushed back.
@@ -158,13 +158,18 @@ static int cmp_queues(const struct order *o, uint32_t a, uint32_t b)
 
 /* ---- the best child of every queue ---- */
 
-// The better of two siblings that may have nothing (IX_NONE, or no leaf below them).
+static bool is_out(const struct order *o, uint32_t queue)
+{
+    return queue == IX_NONE || o->best[queue] == IX_NONE || o->shut[queue];
+}
+
+// The better of two siblings that may have nothing (IX_NONE, or no open leaf below them).
 static uint32_t better(const struct order *o, uint32_t a, uint32_t b)
 {
-    if (a == IX_NONE || o->best[a] == IX_NONE) {
+    if (is_out(o, a)) {
         return b;
     }
-    if (b == IX_NONE || o->best[b] == IX_NONE) {
+    if (is_out(o, b)) {
         return a;
     }
     return (cmp_queues(o, a, b) < 0) == !o->victims ? a : b;
@@ -192,10 +197,20 @@ static struct siblings siblings_below(const struct order *o, uint32_t parent)
 static void set_winner(struct order *o, uint32_t parent, const struct siblings *x)
 {
     uint32_t winner = x->cells[1];
-    o->best[parent] = winner == IX_NONE ? IX_NONE : o->best[winner];
+    o->best[parent] = is_out(o, winner) ? IX_NONE : o->best[winner];
 }
 
-// Plays the whole tournament below the parent.
+// Plays the whole tournament below the parent with the standings that are known.
+static void play_again(struct order *o, uint32_t parent)
+{
+    struct siblings x = siblings_below(o, parent);
+    for (uint32_t i = x.count - 1; i > 0; i--) {
+        x.cells[i] = better(o, x.cells[2 * i], x.cells[2 * i + 1]);
+    }
+    set_winner(o, parent, &x);
+}
+
+// The same with all standings worked out.
 static void play_all(struct order *o, uint32_t parent)
 {
     struct siblings x = siblings_below(o, parent);
@@ -209,10 +224,7 @@ static void play_all(struct order *o, uint32_t parent)
             find_standing(o, q);
         }
     }
-    for (uint32_t i = x.count - 1; i > 0; i--) {
-        x.cells[i] = better(o, x.cells[2 * i], x.cells[2 * i + 1]);
-    }
-    set_winner(o, parent, &x);
+    play_again(o, parent);
 }
 
 // Plays again what queue takes part in.
@@ -241,8 +253,11 @@ void order_init(struct order *o, struct sched *s, struct arena *arena, bool vict
         .cells = ARENA_ARRAY(arena, uint32_t, 2 * (size_t)queues + 2),
         .standings = ARENA_ARRAY(arena, struct standing, queues),
         .taken = ARENA_ARRAY(arena, struct amounts, queues),
+        .shut = ARENA_ARRAY(arena, bool, queues),
         .weigh = gang_request,
         .touched = IX_NONE,
+        .claimant_queue = IX_NONE,
+        .before_queue = IX_NONE,
     };
     for (uint32_t q = 0; q < queues; q++) {
         heap_init(&o->leaves[q].back, arena, is_before, o);
@@ -316,27 +331,44 @@ void order_clear(struct order *o)
     o->touched = IX_NONE;
 }
 
-void order_restart(struct order *o)
+// Puts the leaf back to its beginning.
+static void rewind_leaf(struct order *o, uint32_t queue)
+{
+    struct order_leaf *leaf = &o->leaves[queue];
+    while (o->is_gone && leaf->gone < leaf->count &&
+           o->is_gone(o->s, leaf->sorted[leaf->gone], o->ctx)) {
+        leaf->gone++;
+    }
+    leaf->next = leaf->gone;
+    leaf->back.count = 0;
+    leaf->changed = false;
+    o->taken[queue] = (struct amounts){{0}};
+}
+
+static void find_varying(struct order *o)
+{
+    for (uint32_t i = 0; o->varies && i < o->used.count; i++) {
+        struct order_leaf *leaf = &o->leaves[o->used.items[i]];
+        for (uint32_t w = 0; w < leaf->count && !leaf->varying; w++) {
+            leaf->varying = o->varies(o->s, leaf->sorted[w], o->ctx);
+        }
+        if (leaf->varying) {
+            *ARRAY_PUSH(o->arena, &o->varying) = o->used.items[i];
+        }
+    }
+}
+
+// Begins with every leaf, none of them shut.
+static void start(struct order *o)
 {
     for (uint32_t i = 0; i < o->used.count; i++) {
         clear_path(o, o->used.items[i]);
     }
     for (uint32_t i = 0; i < o->used.count; i++) {
         uint32_t q = o->used.items[i];
-        struct order_leaf *leaf = &o->leaves[q];
-        while (o->is_gone && leaf->gone < leaf->count &&
-               o->is_gone(o->s, leaf->sorted[leaf->gone], o->ctx)) {
-            leaf->gone++;
-        }
-        leaf->next = leaf->gone;
-        leaf->back.count = 0;
-        o->taken[q] = (struct amounts){{0}};
-        leaf->closed = leaf->next == leaf->count ||
-                       (o->allows_queue && !o->allows_queue(o->s, q, o->ctx));
-        if (!leaf->closed) {
-            skip(o, leaf);
-        }
-        o->best[q] = leaf_has(leaf) ? q : IX_NONE;
+        rewind_leaf(o, q);
+        skip(o, &o->leaves[q]);
+        o->best[q] = leaf_has(&o->leaves[q]) ? q : IX_NONE;
     }
     // Parents after their children: by falling index. Where few leaves are used, path by path.
     uint32_t queues = o->s->snap->queues.count;
@@ -356,8 +388,108 @@ void order_restart(struct order *o)
     o->touched = IX_NONE;
 }
 
+static bool is_shut(const struct order *o, uint32_t queue)
+{
+    bool shut = false;
+    for (uint32_t q = queue; q != IX_NONE && !shut; q = o->s->queues[q].parent) {
+        shut = o->shut[q];
+    }
+    return shut;
+}
+
+// Opens the siblings along the path of the queue, or shuts those that the claimant may not take from.
+static void set_shut(struct order *o, uint32_t queue, bool ask)
+{
+    uint32_t top = o->s->snap->queues.count;
+    for (uint32_t q = queue; q != IX_NONE; q = o->s->queues[q].parent) {
+        uint32_t parent = o->s->queues[q].parent;
+        struct siblings x = siblings_below(o, parent == IX_NONE ? top : parent);
+        for (uint32_t c = x.first; c < x.first + x.count; c++) {
+            bool own_path = c == q && c != queue;
+            o->shut[c] = ask && !own_path && !o->allows_queue(o->s, c, o->ctx);
+        }
+    }
+}
+
+// Plays again all siblings along the path of the queue, from below.
+static void play_path(struct order *o, uint32_t queue)
+{
+    uint32_t top = o->s->snap->queues.count;
+    for (uint32_t q = queue; q != IX_NONE; q = o->s->queues[q].parent) {
+        uint32_t parent = o->s->queues[q].parent;
+        if (q != queue && o->best[q] != IX_NONE) {
+            find_standing(o, q);
+        }
+        play_again(o, parent == IX_NONE ? top : parent);
+    }
+}
+
+// What the claimant decides about the workloads of a leaf.
+static void settle_leaf(struct order *o, uint32_t queue)
+{
+    if (o->leaves[queue].count == 0) {
+        return;
+    }
+    rewind_leaf(o, queue);
+    if (!is_shut(o, queue)) {
+        skip(o, &o->leaves[queue]);
+    }
+    refresh_path(o, queue);
+}
+
+static void start_for_claimant(struct order *o)
+{
+    if (o->before_queue != IX_NONE) {
+        order_changed(o, o->before_queue);
+        set_shut(o, o->before_queue, false);
+    }
+    for (uint32_t i = 0; i < o->changed.count; i++) {
+        uint32_t q = o->changed.items[i];
+        rewind_leaf(o, q);
+        if (q != o->claimant_queue && !o->leaves[q].varying) {
+            skip(o, &o->leaves[q]);
+        }
+        o->best[q] = leaf_has(&o->leaves[q]) ? q : IX_NONE;
+    }
+    play_path(o, o->before_queue);
+    for (uint32_t i = 0; i < o->changed.count; i++) {
+        refresh_path(o, o->changed.items[i]);
+    }
+    o->changed.count = 0;
+    set_shut(o, o->claimant_queue, true);
+    settle_leaf(o, o->claimant_queue);
+    for (uint32_t i = 0; i < o->varying.count; i++) {
+        settle_leaf(o, o->varying.items[i]);
+    }
+    play_path(o, o->claimant_queue);
+    o->before_queue = o->claimant_queue;
+    o->touched = IX_NONE;
+}
+
+void order_restart(struct order *o)
+{
+    if (o->claimant_queue != IX_NONE) {
+        start_for_claimant(o);
+    } else {
+        start(o);
+        find_varying(o);
+    }
+}
+
+void order_changed(struct order *o, uint32_t queue)
+{
+    struct order_leaf *leaf = &o->leaves[queue];
+    if (!leaf->changed) {
+        leaf->changed = true;
+        *ARRAY_PUSH(o->arena, &o->changed) = queue;
+    }
+}
+
 void order_touch(struct order *o, uint32_t queue)
 {
+    if (o->victims) {
+        order_changed(o, queue);
+    }
     if (o->touched != IX_NONE && o->touched != queue) {
         refresh_path(o, o->touched);
     }

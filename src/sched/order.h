@@ -14,7 +14,7 @@ struct order_leaf {
     uint32_t added; /* before the depth was cut to count */
     uint32_t gone;  /* so many at the front are no use to anybody any more */
     struct heap back;
-    bool closed; /* left out this time */
+    bool changed, varying; /* in the lists of these names of the order */
 };
 
 struct standing;
@@ -29,13 +29,22 @@ struct order {
     struct standing *standings; /* [queues], valid where best is set */
     uint32_t touched;      /* queue whose path is to be recomputed before the next pop; IX_NONE */
     struct amounts *taken; /* [queues] victims: what those popped so far give up; by whoever pops */
+    /* Victims: an order serves one claimant after the other. */
+    uint32_t claimant_queue;     /* whose turn it is, set before order_restart; IX_NONE: nobody's */
+    uint32_t before_queue;       /* whose turn it was */
+    bool *shut;                  /* [queues] nothing below is a victim for this claimant */
+    ARRAY(uint32_t) changed;     /* leaves that are not as order_restart leaves them */
+    ARRAY(uint32_t) varying;     /* leaves with a workload that varies says yes of */
     const uint32_t *group_taken; /* victims: [groups] pods that are as good as gone; or NULL */
     /* What a workload asks for, or as a victim gives up. */
     struct amounts (*weigh)(struct sched *s, uint32_t workload);
-    /* Victims: whether the workload is none for any claimant any more; whether it, and any of the
-     * queue, is one for this claimant. */
+    /* Victims: whether the workload is none for any claimant any more; whether it is one for this
+     * claimant, and whether that depends on the claimant though it is of another queue. */
     bool (*is_gone)(struct sched *s, uint32_t workload, void *ctx);
     bool (*allows)(struct sched *s, uint32_t workload, void *ctx);
+    bool (*varies)(struct sched *s, uint32_t workload, void *ctx);
+    /* Whether what is below the queue may be a victim. Asked of the claimant's own queue and of the
+     * siblings of that and of all above it. */
     bool (*allows_queue)(struct sched *s, uint32_t queue, void *ctx);
     void *ctx;
 };
@@ -47,8 +56,12 @@ void order_add(struct order *o, uint32_t workload);
 void order_ready(struct order *o, int64_t depth_max);
 /* order_clear empties it for others to be added; O(what was added). */
 void order_clear(struct order *o);
-/* order_restart begins again with all that were added, asking allows and allows_queue anew. */
+/* order_restart begins again with all that were added, asking allows and allows_queue anew. Of an
+ * order of victims only what has changed is worked out again. */
 void order_restart(struct order *o);
+/* order_changed says that the queue holds something else than at the last order_restart, or that
+ * its workloads do. What was popped or touched since is known to have changed. */
+void order_changed(struct order *o, uint32_t queue);
 /* order_pop takes the next workload; IX_NONE when none is left. */
 uint32_t order_pop(struct order *o);
 /* order_push puts a workload back. */

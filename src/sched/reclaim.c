@@ -131,6 +131,15 @@ static int64_t protected_until(struct search *x, uint32_t workload)
     return search_protected_until(x->s, workload, min_runtime(x, workload));
 }
 
+static int64_t longest_protection_ms(const struct sched *s)
+{
+    int64_t longest = s->snap->config.reclaim_min_runtime_ms;
+    for (uint32_t q = 0; q < s->snap->queues.count; q++) {
+        longest = num_max_i64(longest, s->snap->queues.items[q].reclaim_min_runtime_ms);
+    }
+    return longest;
+}
+
 /* ---- after the trial ---- */
 
 // What the queue still holds after the victims taken off so far.
@@ -289,6 +298,7 @@ const struct search_rules reclaim_rules = {
     .victim_queue = victim_queue,
     .victim = victim,
     .protected_until = protected_until,
+    .longest_protection_ms = longest_protection_ms,
     .acceptable = acceptable,
     .victims_max = -1,
     .same_queue = true,

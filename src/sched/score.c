@@ -97,9 +97,10 @@ static uint32_t pick_by_count(struct sched *s, uint32_t task, const uint64_t *ma
     const uint64_t *feasible = fit_feasible(s, task_of(s, task)->shape.ix);
     uint32_t later = IX_NONE;
     for (uint32_t k = shape_of(s, task)->device_count; k <= s->devices_most; k++) {
-        const uint64_t *set = s->by_whole + (size_t)k * s->node_words;
-        for (uint32_t w = 0; w < s->node_words; w++) {
-            uint64_t bits = feasible[w] & set[w] & (mask ? mask[w] : UINT64_MAX);
+        const struct node_class *set = &s->by_whole[k];
+        for (uint32_t w = class_next(s, set, 0); w < s->node_words;
+             w = class_next(s, set, w + 1)) {
+            uint64_t bits = feasible[w] & set->words[w] & (mask ? mask[w] : UINT64_MAX);
             for (; bits != 0; bits &= bits - 1) {
                 uint32_t n = w * 64 + (uint32_t)__builtin_ctzll(bits);
                 enum fit here = fit_node(s, task, n);
@@ -128,7 +129,7 @@ uint32_t score_pick(struct sched *s, uint32_t task, const uint64_t *mask, const 
     struct score best_score = {0};
     for (uint32_t w = 0; w < s->node_words; w++) {
         uint64_t bits = feasible[w] & (mask ? mask[w] : UINT64_MAX);
-        bits &= by_device ? s->roomy[w] : UINT64_MAX;
+        bits &= by_device ? s->roomy.words[w] : UINT64_MAX;
         for (; bits != 0; bits &= bits - 1) {
             uint32_t n = w * 64 + (uint32_t)__builtin_ctzll(bits);
             enum fit here = fit_node(s, task, n);

@@ -176,11 +176,13 @@ void search_count_room(struct search *x)
         x->alike = task_of(s, x->tasks.items[i])->shape.ix ==
                    task_of(s, x->tasks.items[0])->shape.ix;
     }
-    for (uint32_t w = 0; p->gpu == GPU_WHOLE && w < s->node_words; w++) {
-        for (uint64_t bits = x->feasible[w] & s->roomy[w]; bits != 0; bits &= bits - 1) {
-            uint32_t n = w * 64 + (uint32_t)__builtin_ctzll(bits);
-            x->room += s->nodes[n].whole_later / p->device_count;
+    for (uint32_t k = p->device_count; p->gpu == GPU_WHOLE && k <= s->devices_most; k++) {
+        const struct node_class *set = &s->by_whole[k];
+        int64_t nodes = 0;
+        for (uint32_t w = class_next(s, set, 0); w < s->node_words; w = class_next(s, set, w + 1)) {
+            nodes += __builtin_popcountll(x->feasible[w] & set->words[w]);
         }
+        x->room += nodes * (k / p->device_count);
     }
     x->room_most = x->room;
 }

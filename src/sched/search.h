@@ -14,12 +14,15 @@ struct search_rules {
     enum action action;
     /* Whether the claimant may search at all; else the reason in *why (code NONE: say nothing). */
     bool (*may_search)(struct search *x, struct reason *why);
-    /* Whether workloads of the queue, and this one, may be victims. Being preemptible, running and
-     * not the claimant is asked for already. */
+    /* Whether what is below the queue (the claimant's own, or a sibling of that or of a queue above
+     * it), and this workload, may be victims. Being preemptible, running and not the claimant is
+     * asked for already. For workloads of other queues the second is the same for all claimants. */
     bool (*victim_queue)(struct search *x, uint32_t queue);
     bool (*victim)(struct search *x, uint32_t workload);
     /* Until when the victim's minimum run time protects it; TIME_NEVER: it does not. NULL: never. */
     int64_t (*protected_until)(struct search *x, uint32_t workload);
+    /* The longest minimum run time that may protect anybody. NULL: none does. */
+    int64_t (*longest_protection_ms)(const struct sched *s);
     /* Whether only pods above the victim's minimum may be taken. NULL: no. */
     bool (*surplus_only)(struct search *x, uint32_t workload);
     /* Whether what the trial has done to the victims is acceptable. */
@@ -49,7 +52,7 @@ struct search {
     uint32_t claimant;
     struct task_list tasks;                      /* the pods to be placed */
     struct amounts request;                      /* of those */
-    struct amounts *held, *held_non_preemptible; /* [queues] when the search began */
+    struct amounts *held, *held_non_preemptible; /* [queues] without what this search tries */
     struct amounts *left; /* [queues] of reclaim: what they hold as victims are taken off */
     uint32_t *left_seen;  /* [queues] = ledger: left is valid */
     bool (*left_involved)[RES_COUNT]; /* [queues] what was taken off, where left is valid */
@@ -70,6 +73,8 @@ struct search {
     uint32_t epoch;
     uint32_t *seen_victim; /* [workloads]: = run */
     uint32_t run, victim_count;
+    uint32_t returned;        /* victims put back into the order, having more to give */
+    int64_t protection_ms;    /* the longest that anybody may be protected */
     const uint64_t *feasible; /* of the claimant's pods, where they are alike */
     bool alike;
     int64_t room;          /* pods for which there are whole devices without any victim */

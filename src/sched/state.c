@@ -65,19 +65,36 @@ static void device_count_in(const struct device_state *d, struct node_state *n, 
     n->pods_shared += !leaves_all && d->occupied - d->leaving + d->coming < d->cap ? by : 0;
 }
 
+static struct node_class class_new(struct sched *s)
+{
+    return (struct node_class){
+        .words = ARENA_ARRAY(s->arena, uint64_t, s->node_words + 1),
+        .some = ARENA_ARRAY(s->arena, uint64_t, s->node_words / 64 + 1),
+    };
+}
+
+static void class_set(struct node_class *c, uint32_t node, bool in)
+{
+    uint64_t bit = UINT64_C(1) << (node % 64);
+    uint32_t word = node / 64;
+    if (((c->words[word] & bit) != 0) == in) {
+        return;
+    }
+    c->words[word] ^= bit;
+    c->count = in ? c->count + 1 : c->count - 1;
+    uint64_t some = UINT64_C(1) << (word % 64);
+    c->some[word / 64] = (c->some[word / 64] & ~some) | (c->words[word] != 0 ? some : 0);
+}
+
 // Puts the node into the set of its number of whole devices, out of that for the number before.
 static void node_index(struct sched *s, uint32_t node, uint32_t whole_before)
 {
     const struct node_state *n = &s->nodes[node];
-    uint64_t bit = UINT64_C(1) << (node % 64);
-    size_t word = node / 64;
-    s->by_whole[(size_t)whole_before * s->node_words + word] &= ~bit;
-    s->by_whole[(size_t)n->whole_later * s->node_words + word] |= bit;
-    if (n->whole_later + n->pods_shared > 0) {
-        s->roomy[word] |= bit;
-    } else {
-        s->roomy[word] &= ~bit;
+    if (n->whole_later != whole_before) {
+        class_set(&s->by_whole[whole_before], node, false);
     }
+    class_set(&s->by_whole[n->whole_later], node, true);
+    class_set(&s->roomy, node, n->whole_later + n->pods_shared > 0);
 }
 
 // Unsigned counts going down add the complement; that wraps on purpose.
@@ -267,8 +284,11 @@ static void init_nodes(struct sched *s)
         device_count_in(&s->devices[d], &s->nodes[device->node.ix], 1);
     }
     s->devices_most = most;
-    s->by_whole = ARENA_ARRAY(s->arena, uint64_t, ((size_t)most + 1) * (s->node_words + 1));
-    s->roomy = ARENA_ARRAY(s->arena, uint64_t, s->node_words + 1);
+    s->by_whole = ARENA_ARRAY(s->arena, struct node_class, (size_t)most + 1);
+    for (uint32_t k = 0; k <= most; k++) {
+        s->by_whole[k] = class_new(s);
+    }
+    s->roomy = class_new(s);
     for (uint32_t n = 0; n < s->node_count; n++) {
         node_index(s, n, 0);
     }

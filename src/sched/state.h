@@ -105,6 +105,13 @@ struct op {
     uint32_t from_device, to_device; /* OP_SWAP */
 };
 
+/* A set of nodes that is seldom full: words without any need not be looked at. */
+struct node_class {
+    uint64_t *words; /* [node_words] a bit a node */
+    uint64_t *some;  /* a bit for each word that is not 0 */
+    uint32_t count;
+};
+
 struct topology_tree;
 struct sched {
     const struct snapshot *snap;
@@ -117,8 +124,8 @@ struct sched {
                                pipelined ones are there */
     const int64_t *empty;  /* the same of an empty node */
     uint32_t devices_most; /* of one node */
-    uint64_t *by_whole;    /* [devices_most + 1][node_words] nodes by their whole_later */
-    uint64_t *roomy;       /* [node_words] nodes with a whole or a shareable device later */
+    struct node_class *by_whole; /* [devices_most + 1] nodes by their whole_later */
+    struct node_class roomy;     /* nodes with a whole or a shareable device later */
     struct device_state *devices;
     struct shape_state *shapes;
     struct queue_state *queues;
@@ -183,6 +190,19 @@ static inline uint32_t queue_of(const struct sched *s, uint32_t workload)
 static inline bool state_is_placed(enum work_state state)
 {
     return state == WORK_HELD || state == WORK_ALLOCATED || state == WORK_PIPELINED;
+}
+
+/* class_next gives the first word at or behind `word` that is not 0, or node_words. */
+static inline uint32_t class_next(const struct sched *s, const struct node_class *c, uint32_t word)
+{
+    while (word < s->node_words) {
+        uint64_t some = c->some[word / 64] >> (word % 64);
+        if (some != 0) {
+            return word + (uint32_t)__builtin_ctzll(some);
+        }
+        word = (word / 64 + 1) * 64;
+    }
+    return s->node_words;
 }
 
 /* ---- the only functions that change counts; trial.c alone calls them after sched_init ---- */

@@ -242,12 +242,14 @@ static void note_protected(struct search *x, uint32_t workload, int64_t until_ms
 bool victims_next(struct search *x)
 {
     for (;;) {
-        uint32_t workload = order_pop(&x->victims);
+        bool full = x->rules->victims_max >= 0 && x->victim_count >= x->rules->victims_max;
+        uint32_t workload = full && x->returned == 0 ? IX_NONE : order_pop(&x->victims);
         if (workload == IX_NONE) {
             return false;
         }
         bool first = x->seen_victim[workload] != x->run;
-        if (first && x->rules->victims_max >= 0 && x->victim_count >= x->rules->victims_max) {
+        x->returned -= !first;
+        if (first && full) {
             continue;
         }
         int64_t until_ms = protected_until(x, workload);
@@ -270,6 +272,7 @@ bool victims_next(struct search *x)
         }
         if (has_more(x, workload)) {
             order_push(&x->victims, workload);
+            x->returned++;
         } else {
             order_touch(&x->victims, queue);
         }
@@ -289,6 +292,7 @@ void victims_forget(struct search *x)
     x->units.count = x->unit_pods.count = x->unit_nodes.count = 0;
     x->recorded.count = x->chosen.count = 0;
     x->victim_count = 0;
+    x->returned = 0;
     x->room_most = x->room;
     x->run++;
 }
@@ -315,6 +319,13 @@ static bool victim_allowed(struct sched *s, uint32_t workload, void *ctx)
     return true;
 }
 
+// Whether a minimum run time may protect it from one claimant and not from another.
+static bool victim_varies(struct sched *s, uint32_t workload, void *ctx)
+{
+    const struct search *x = ctx;
+    return search_protected_until(s, workload, x->protection_ms) != TIME_NEVER;
+}
+
 static bool victim_queue_allowed(struct sched *s, uint32_t queue, void *ctx)
 {
     (void)s;
@@ -339,6 +350,7 @@ void victims_order(struct search *x)
     x->victims.weigh = victim_weight;
     x->victims.is_gone = victim_gone;
     x->victims.allows = victim_allowed;
+    x->victims.varies = victim_varies;
     x->victims.allows_queue = victim_queue_allowed;
     x->victims.ctx = x;
     x->victims.group_taken = x->group_taken;
@@ -347,6 +359,7 @@ void victims_order(struct search *x)
             order_add(&x->victims, w);
         }
     }
+    x->protection_ms = x->rules->longest_protection_ms ? x->rules->longest_protection_ms(s) : 0;
     order_ready(&x->victims, -1);
     x->stale_order = false;
 }
