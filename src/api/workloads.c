@@ -275,8 +275,18 @@ static void check_body(struct call *c, struct body *b, struct problems *problems
 
 static void on_submitted(struct call *c, const struct outcome *outcome)
 {
+    /* All that the engine names is in the spec, but for these. */
+    static const struct str top[] = {STRS(""), STRS("id"), STRS("name"), STRS("project")};
     if (outcome->status != STATUS_OK) {
-        call_fail(c, &outcome->err);
+        struct err err = outcome->err;
+        bool inside = !str_starts(str_from_c(err.field), STR("pod.")); /* call_fail renames those */
+        for (size_t i = 0; inside && i < COUNT_OF(top); i++) {
+            inside = !str_eq(str_from_c(err.field), top[i]);
+        }
+        if (inside) {
+            err_field(&err, "spec.%s", outcome->err.field);
+        }
+        call_fail(c, &err);
         return;
     }
     const struct workload *wl = engine_find(c->api->config.engine, outcome->id);

@@ -368,6 +368,59 @@ static void set_both_parts(struct input *in)
     in->submit.spec.pod.gpu_portion_share = 700;
     in->submit.spec.pod.gpu_memory_bytes = 1 << 30;
 }
+static struct env_var equals[] = {
+    {STRS("A=B"), STRS("x")}
+};
+static struct env_var two_lines[] = {
+    {STRS("A"),    STRS("x")},
+    {STRS("B\nC"), STRS("y")}
+};
+static struct env_var digit[] = {
+    {STRS("1A"), STRS("")}
+};
+static struct env_var usual[] = {
+    {STRS("_a.b-9"), STRS("=\n")}
+};
+static void set_env(struct input *in, struct env_var *env, uint32_t count)
+{
+    in->submit.spec.pod.env = env;
+    in->submit.spec.pod.env_count = count;
+}
+static void set_equals(struct input *in)
+{
+    set_env(in, equals, COUNT_OF(equals));
+}
+static void set_two_lines(struct input *in)
+{
+    set_env(in, two_lines, COUNT_OF(two_lines));
+}
+static void set_digit(struct input *in)
+{
+    set_env(in, digit, COUNT_OF(digit));
+}
+static void set_usual(struct input *in)
+{
+    set_env(in, usual, COUNT_OF(usual));
+}
+static void set_option(struct input *in)
+{
+    in->submit.spec.pod.image = STR("--privileged");
+}
+static void set_spaces(struct input *in)
+{
+    in->submit.spec.pod.image = STR("-v /:/host alpine");
+}
+static void set_near(struct input *in)
+{
+    in->submit.spec.pod.working_dir = STR("data");
+}
+static void set_empty_word(struct input *in)
+{
+    static struct str_item args[] = {{STRS("")}, {STRS("x")}};
+    in->submit.spec.pod.image = STR("host");
+    in->submit.spec.pod.args = args;
+    in->submit.spec.pod.args_count = COUNT_OF(args);
+}
 static void set_key(struct input *in)
 {
     static char key[KEY_LEN_MAX + 1];
@@ -384,25 +437,33 @@ static const struct {
     enum status want;
     struct str field;
 } submit_rows[] = {
-    {"as it should be",            set_nothing,      STATUS_OK,        STRS("")                    },
-    {"unknown project",            set_project,      STATUS_UNKNOWN,   STRS("project")             },
-    {"slash in the name",          set_name,         STATUS_INVALID,   STRS("name")                },
-    {"no name",                    set_empty_name,   STATUS_INVALID,   STRS("name")                },
-    {"hyphen at the end",          set_hyphen,       STATUS_INVALID,   STRS("name")                },
-    {"no pods",                    set_pods,         STATUS_INVALID,   STRS("pods")                },
-    {"minimum above the pods",     set_min,          STATUS_INVALID,   STRS("pods_min")            },
-    {"too few identifiers",        set_ids,          STATUS_INVALID,   STRS("id")                  },
-    {"one identifier twice",       set_same_ids,     STATUS_INVALID,   STRS("id")                  },
-    {"no identifier",              set_zero_id,      STATUS_INVALID,   STRS("id")                  },
-    {"negative devices",           set_devices,      STATUS_INVALID,   STRS("pod.gpu_devices")     },
-    {"more CPU than there can be", set_cpu,          STATUS_INVALID,   STRS("pod.cpu_milli")       },
-    {"priority out of range",      set_priority,     STATUS_INVALID,   STRS("priority")            },
-    {"no such kind",               set_kind,         STATUS_INVALID,   STRS("id")                  },
-    {"unknown pool",               set_pool,         STATUS_UNKNOWN,   STRS("pools[0]")            },
-    {"a pool twice",               set_pool_twice,   STATUS_INVALID,   STRS("pools[1]")            },
-    {"a part of no device",        set_part_of_none, STATUS_INVALID,   STRS("pod.gpu_devices")     },
-    {"share and memory",           set_both_parts,   STATUS_INVALID,   STRS("pod.gpu_memory_bytes")},
-    {"a very long key",            set_key,          STATUS_TOO_LARGE, STRS("")                    },
+    {"as it should be",                set_nothing,      STATUS_OK,        STRS("")                    },
+    {"unknown project",                set_project,      STATUS_UNKNOWN,   STRS("project")             },
+    {"slash in the name",              set_name,         STATUS_INVALID,   STRS("name")                },
+    {"no name",                        set_empty_name,   STATUS_INVALID,   STRS("name")                },
+    {"hyphen at the end",              set_hyphen,       STATUS_INVALID,   STRS("name")                },
+    {"no pods",                        set_pods,         STATUS_INVALID,   STRS("pods")                },
+    {"minimum above the pods",         set_min,          STATUS_INVALID,   STRS("pods_min")            },
+    {"too few identifiers",            set_ids,          STATUS_INVALID,   STRS("id")                  },
+    {"one identifier twice",           set_same_ids,     STATUS_INVALID,   STRS("id")                  },
+    {"no identifier",                  set_zero_id,      STATUS_INVALID,   STRS("id")                  },
+    {"negative devices",               set_devices,      STATUS_INVALID,   STRS("pod.gpu_devices")     },
+    {"more CPU than there can be",     set_cpu,          STATUS_INVALID,   STRS("pod.cpu_milli")       },
+    {"priority out of range",          set_priority,     STATUS_INVALID,   STRS("priority")            },
+    {"no such kind",                   set_kind,         STATUS_INVALID,   STRS("id")                  },
+    {"unknown pool",                   set_pool,         STATUS_UNKNOWN,   STRS("pools[0]")            },
+    {"a pool twice",                   set_pool_twice,   STATUS_INVALID,   STRS("pools[1]")            },
+    {"a part of no device",            set_part_of_none, STATUS_INVALID,   STRS("pod.gpu_devices")     },
+    {"share and memory",               set_both_parts,   STATUS_INVALID,   STRS("pod.gpu_memory_bytes")},
+    {"a variable with an equals sign", set_equals,       STATUS_INVALID,   STRS("pod.env")             },
+    {"a variable of two lines",        set_two_lines,    STATUS_INVALID,   STRS("pod.env")             },
+    {"a variable with a digit first",  set_digit,        STATUS_INVALID,   STRS("pod.env")             },
+    {"a variable with any value",      set_usual,        STATUS_OK,        STRS("")                    },
+    {"an image that is an option",     set_option,       STATUS_INVALID,   STRS("pod.image")           },
+    {"an image with spaces",           set_spaces,       STATUS_INVALID,   STRS("pod.image")           },
+    {"a directory below nothing",      set_near,         STATUS_INVALID,   STRS("pod.working_dir")     },
+    {"no command",                     set_empty_word,   STATUS_INVALID,   STRS("pod.args")            },
+    {"a very long key",                set_key,          STATUS_TOO_LARGE, STRS("")                    },
 };
 
 TEST(submit_is_checked)

@@ -82,6 +82,68 @@ bool spec_numbers_ok(const struct workload_spec *s, struct outcome *out)
     return true;
 }
 
+/* Letters, digits, "_", "-" and ".", no digit first: what every shell and container takes, and no
+ * "=", which would end the name early. */
+static bool variable_ok(struct str name)
+{
+    bool ok = name.len > 0 && !(name.ptr[0] >= '0' && name.ptr[0] <= '9');
+    for (uint32_t i = 0; ok && i < name.len; i++) {
+        char c = name.ptr[i];
+        ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+             c == '_' || c == '-' || c == '.';
+    }
+    return ok;
+}
+
+/* Printable without spaces, and no hyphen first, which programs take for an option. */
+static bool image_ok(struct str image)
+{
+    bool ok = image.len == 0 || image.ptr[0] != '-';
+    for (uint32_t i = 0; ok && i < image.len; i++) {
+        ok = image.ptr[i] > ' ' && image.ptr[i] < 0x7f;
+    }
+    return ok;
+}
+
+static bool texts_ok(const struct workload_spec *s, struct outcome *out)
+{
+    const struct pod_spec *p = &s->pod;
+    for (uint32_t i = 0; i < p->env_count; i++) {
+        struct str name = p->env[i].name;
+        if (!variable_ok(name)) {
+            out->status = err_set(
+                &out->err, STATUS_INVALID,
+                "\"%.*s\" cannot be a variable: letters, digits, \"_\", \"-\" and "
+                "\".\", no digit first",
+                STR_ARG(str_sub(name, 0, 100)));
+            err_field(&out->err, "pod.env");
+            return false;
+        }
+    }
+    if (!image_ok(p->image)) {
+        out->status = err_set(&out->err, STATUS_INVALID,
+                              "\"%.*s\" is no image: no spaces, no hyphen first",
+                              STR_ARG(str_sub(p->image, 0, 100)));
+        err_field(&out->err, "pod.image");
+        err_hint(&out->err, "an image is REGISTRY/NAME:TAG; host runs the command on the host");
+        return false;
+    }
+    if (p->working_dir.len > 0 && p->working_dir.ptr[0] != '/') {
+        out->status = err_set(&out->err, STATUS_INVALID,
+                              "\"%.*s\" is no working directory: it must begin with /",
+                              STR_ARG(str_sub(p->working_dir, 0, 100)));
+        err_field(&out->err, "pod.working_dir");
+        return false;
+    }
+    if (p->args_count > 0 && p->args[0].value.len == 0 &&
+        (p->args_are_command || str_eq(p->image, STR("host")))) {
+        out->status = err_set(&out->err, STATUS_INVALID, "the first word of the command is empty");
+        err_field(&out->err, "pod.args");
+        return false;
+    }
+    return true;
+}
+
 static bool name_ok(struct str name, struct outcome *out)
 {
     bool ok = name.len > 0 && name.len <= WORKLOAD_NAME_LEN_MAX;
@@ -171,8 +233,12 @@ static bool pools_known(const struct engine *e, const struct workload_spec *s, s
             names[k] = plan->pools[k].name;
         }
         uint32_t near = str_nearest(name, names, plan->pools_count);
-        if (!twice && near < plan->pools_count) {
+        if (twice) {
+            err_hint(&out->err, "name each pool once, the preferred one first");
+        } else if (near < plan->pools_count) {
             err_hint(&out->err, "did you mean \"%.*s\"?", STR_ARG(names[near]));
+        } else {
+            err_hint(&out->err, "weir nodepool list shows those there are");
         }
         return false;
     }
@@ -238,7 +304,7 @@ void submit_check(const struct engine *e, const struct input *in, struct workloa
     *resolved = s->spec;
     const struct project *project = find_project(e, s->project, out);
     if (!project || !name_ok(s->name, out) || !spec_numbers_ok(&s->spec, out) ||
-        !pools_known(e, &s->spec, out) || !ids_ok(e, s, out)) {
+        !texts_ok(&s->spec, out) || !pools_known(e, &s->spec, out) || !ids_ok(e, s, out)) {
         return;
     }
     const struct workload *same = engine_find_name(e, s->project, s->name);
