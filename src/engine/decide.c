@@ -32,19 +32,79 @@ static bool removal_due(const struct state *s, int64_t now_ms)
     return false;
 }
 
+/* ---- fair shares, as last decided ---- */
+
+// Room for those of a pool, by the tag of the queue.
+static int64_t *fair_shares(const struct engine *e, uint32_t pool)
+{
+    struct tables *t = &e->self->t;
+    if (!t->fair_shares[pool]) {
+        uint32_t queues = e->s.plan.projects_count + e->s.plan.departments_count;
+        t->fair_shares[pool] = ARENA_ARRAY(&t->arena, int64_t, queues);
+    }
+    return t->fair_shares[pool];
+}
+
+static void keep_fair_shares(const struct engine *e, uint32_t pool, const struct snapshot *snap,
+                             const struct decisions *d)
+{
+    int64_t *kept = fair_shares(e, pool);
+    for (uint32_t i = 0; i < snap->queues.count; i++) {
+        kept[snap->queues.items[i].tag] = d ? d->queues[i].fair_share.v[RES_GPU] : 0;
+    }
+}
+
+// Before there is a decision.
+static void solve_fair_shares(const struct engine *e, uint32_t pool)
+{
+    struct arena *scratch = &e->self->scratch;
+    struct arena_mark mark = arena_mark(scratch);
+    struct snapshot snap;
+    freeze_pool(e, pool, e->s.now_ms, scratch, &snap);
+    struct amounts *requests = ARENA_ARRAY(scratch, struct amounts, snap.queues.count);
+    struct amounts *shares = ARENA_ARRAY(scratch, struct amounts, snap.queues.count);
+    fairshare_requests(&snap, requests);
+    fairshare_solve(&snap, requests, fairshare_total(&snap), shares, scratch);
+    int64_t *kept = fair_shares(e, pool);
+    for (uint32_t i = 0; i < snap.queues.count; i++) {
+        kept[snap.queues.items[i].tag] = shares[i].v[RES_GPU];
+    }
+    arena_rewind(scratch, mark);
+}
+
+int64_t engine_fair_share(const struct engine *e, struct str pool, struct str queue,
+                          bool department)
+{
+    const struct plan *plan = &e->s.plan;
+    uint32_t at = tables_pool(plan, pool);
+    uint32_t ix = department ? tables_department(plan, queue) : tables_project(plan, queue);
+    if (at == IX_NONE || ix == IX_NONE) {
+        return 0;
+    }
+    if (!e->t.fair_shares[at]) {
+        solve_fair_shares(e, at);
+    }
+    return e->t.fair_shares[at][department ? plan->projects_count + ix : ix];
+}
+
+/* ---- deciding ---- */
+
 void engine_decide(const struct engine *e, int64_t now_ms, struct arena *arena, struct tick *tick,
                    bool *changed)
 {
     CHECK(now_ms >= e->s.now_ms);
+    e->self->decided_ms = now_ms;
     struct tick_builder b = {.arena = arena};
     for (uint32_t pool = 0; pool < e->s.plan.pools_count; pool++) {
         struct snapshot snap;
         struct decisions d;
         freeze_pool(e, pool, now_ms, arena, &snap);
         if (snap.workloads.count == 0) {
+            keep_fair_shares(e, pool, &snap, NULL);
             continue;
         }
         sched_cycle(arena, &snap, ACTIONS_ALL, &d);
+        keep_fair_shares(e, pool, &snap, &d);
         thaw_pool(e, pool, now_ms, &snap, &d, &b);
     }
     struct tick borrowed = {
@@ -60,6 +120,18 @@ void engine_decide(const struct engine *e, int64_t now_ms, struct arena *arena, 
     record_copy(&record_tick, &borrowed, tick, arena); // names in it are the state's, which moves
     *changed = tick->binds_count > 0 || tick->evicts_count > 0 || tick->waiting_count > 0 ||
                !claims_same(&e->s, tick) || removal_due(&e->s, now_ms);
+}
+
+// Past use counts in one of the pools it may go to.
+static bool usage_counts(const struct engine *e, const struct workload *w)
+{
+    for (uint32_t i = 0; i < w->spec.pools_count; i++) {
+        uint32_t pool = tables_pool(&e->s.plan, w->spec.pools[i].value);
+        if (pool != IX_NONE && e->s.plan.pools[pool].time_based_fair_share) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static int64_t workload_next_ms(const struct engine *e, const struct workload *w)
@@ -78,6 +150,10 @@ static int64_t workload_next_ms(const struct engine *e, const struct workload *w
     if (w->why.code != 0 && w->spec.pools_count > 1 && w->tried_seq == e->s.change_seq) {
         next = num_min_i64(next, w->tried_ms + POOL_RETRY_MS);
     }
+    if (w->why.code != 0 && usage_counts(e, w)) {
+        int64_t seen_ms = num_max_i64(now_ms, e->decided_ms);
+        next = num_min_i64(next, (num_div_floor(seen_ms, USAGE_QUARTER_MS) + 1) * USAGE_QUARTER_MS);
+    }
     for (uint32_t i = 0; i < w->pods_count; i++) {
         const struct pod *p = &w->pods[i];
         if (p->phase == POD_PENDING && p->retry_at_ms > now_ms) {
@@ -94,30 +170,4 @@ int64_t engine_next_ms(const struct engine *e)
         next = num_min_i64(next, workload_next_ms(e, &e->s.workloads[i]));
     }
     return next;
-}
-
-int64_t engine_fair_share(const struct engine *e, struct str pool, struct str queue,
-                          bool department)
-{
-    const struct plan *plan = &e->s.plan;
-    uint32_t at = tables_pool(plan, pool);
-    uint32_t ix = department ? tables_department(plan, queue) : tables_project(plan, queue);
-    if (at == IX_NONE || ix == IX_NONE) {
-        return 0;
-    }
-    uint32_t tag = department ? plan->projects_count + ix : ix;
-    struct arena *scratch = &e->self->scratch;
-    arena_reset(scratch);
-    struct snapshot snap;
-    freeze_pool(e, at, e->s.now_ms, scratch, &snap);
-    struct amounts *requests = ARENA_ARRAY(scratch, struct amounts, snap.queues.count);
-    struct amounts *shares = ARENA_ARRAY(scratch, struct amounts, snap.queues.count);
-    fairshare_requests(&snap, requests);
-    fairshare_solve(&snap, requests, fairshare_total(&snap), shares, scratch);
-    for (uint32_t i = 0; i < snap.queues.count; i++) {
-        if (snap.queues.items[i].tag == tag) {
-            return shares[i].v[RES_GPU];
-        }
-    }
-    return 0;
 }

@@ -123,6 +123,7 @@ static enum status load(struct engine *e, struct str bytes, struct err *err)
     e->s = s;
     e->answers_cap = s.answers_count;
     e->nodes_cap = s.nodes_count;
+    e->books_cap = s.books_count;
     leave_room(e);
     e->compact_at_bytes = 2 * e->arenas[other].used_bytes + COMPACT_SLACK;
     tables_build(e);

@@ -67,13 +67,28 @@ struct held {
     int64_t gpu_share, cpu_milli, memory_bytes;
     /* of those */
     int64_t gpu_share_nonpreemptible, cpu_milli_nonpreemptible, memory_bytes_nonpreemptible;
+    int64_t gpu_share_low, cpu_milli_low, memory_bytes_low; /* by work of priority very-low */
 };
 /* engine_held: of project or department `queue` in `pool` (or in all pools with an empty name),
  * binding, running and releasing pods. Zero for unknown names. */
 struct held engine_held(const struct engine *e, struct str pool, struct str queue, bool department);
+/* Past use of a pool by a queue in the pool's window (struct pool), whether it counts there or not. */
+struct usage {
+    int64_t from_ms; /* since when: the window, from the beginning of the stretch that is booked
+                           together with its first moment */
+    struct amounts
+        used;           /* by the queue: device shares, millicores, mebibytes, times milliseconds */
+    struct amounts had; /* the same, of what the pool had */
+    struct amounts part; /* used / had in USAGE_DENOMINATOR_MAXths, older use counting less and use
+                            by work of priority very-low counting as the pool's settings say */
+};
+/* engine_usage: of project or department `queue` in `pool` up to now_ms (not before state.now_ms).
+ * A department's is the sum of its projects'. Zero for unknown names. */
+struct usage engine_usage(const struct engine *e, struct str pool, struct str queue,
+                          bool department, int64_t now_ms);
 /* Place in the queue of a waiting workload: how many are ahead of it in its project and pool (0: next). */
 uint32_t engine_place(const struct engine *e, const struct workload *w);
-/* Fair share of each queue of a pool as the last decision saw it, for display. */
+/* Fair share of a queue of a pool, in device shares, as the last decision saw it: for display. */
 int64_t engine_fair_share(const struct engine *e, struct str pool, struct str queue,
                           bool department);
 /* Node pool a node belongs to. */

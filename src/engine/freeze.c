@@ -16,7 +16,8 @@ struct freezer {
     uint32_t *queue_of_project;    /* [projects_count] */
     uint32_t *queue_of_department; /* [departments_count] */
     uint32_t *node_of;             /* [nodes_count]: row in the snapshot, IX_NONE: another pool's */
-    uint32_t *workload_of;         /* [workloads_count]: the same */
+    const struct pool_usage *usage; /* NULL: past use does not count */
+    uint32_t *workload_of;          /* [workloads_count]: the same */
 };
 
 // A name whose order is that of the numbers.
@@ -50,6 +51,11 @@ static void freeze_config(struct freezer *f)
     c->cpu_placement = pool->cpu_placement;
     c->reclaim_min_runtime_ms = pool->reclaim_min_runtime_ms;
     c->preempt_min_runtime_ms = pool->preempt_min_runtime_ms;
+    c->k_permille = WEIGHT_ONE + pool->usage_k_less_one;
+    if (pool->time_based_fair_share && c->k_permille > 0) {
+        c->usage_denominator = USAGE_DENOMINATOR_MAX;
+        f->usage = usage_look(f->e, f->pool, USAGE_LOOK_DECIDE, c->now_ms);
+    }
 }
 
 static void freeze_node(struct freezer *f, uint32_t row)
@@ -96,6 +102,10 @@ static void freeze_queue(struct freezer *f, uint32_t tag, struct str name, uint3
                          uint32_t parent, const struct quota *quotas, uint32_t count)
 {
     struct quota q = plan_quota(quotas, count, f->e->s.plan.pools[f->pool].name);
+    uint32_t projects = f->e->s.plan.projects_count;
+    const struct usage *usage = !f->usage         ? NULL
+                                : tag >= projects ? &f->usage->departments[tag - projects]
+                                                  : &f->usage->projects[tag];
     *ARRAY_PUSH(f->arena, &f->s->queues) = (struct snap_queue){
         .name = name,
         .tag = tag,
@@ -105,6 +115,7 @@ static void freeze_queue(struct freezer *f, uint32_t tag, struct str name, uint3
                    limit_of(q.cpu_milli, q.cpu_max_milli, q.over_quota),
                    limit_of(q.memory_bytes, q.memory_max_bytes, q.over_quota)}},
         .weight_milli = {{q.weight_milli, q.weight_milli, q.weight_milli}},
+        .usage = usage ? usage->part : (struct amounts){{0}},
         .priority = q.rank,
         .created_seq = id,
         .reclaim_min_runtime_ms = duration(q.reclaim_min_runtime_ms),

@@ -70,7 +70,9 @@ static bool held_eq(const struct held *a, const struct held *b)
            a->memory_bytes == b->memory_bytes &&
            a->gpu_share_nonpreemptible == b->gpu_share_nonpreemptible &&
            a->cpu_milli_nonpreemptible == b->cpu_milli_nonpreemptible &&
-           a->memory_bytes_nonpreemptible == b->memory_bytes_nonpreemptible;
+           a->memory_bytes_nonpreemptible == b->memory_bytes_nonpreemptible &&
+           a->gpu_share_low == b->gpu_share_low && a->cpu_milli_low == b->cpu_milli_low &&
+           a->memory_bytes_low == b->memory_bytes_low;
 }
 
 // What the pods of one project hold in one pool.
@@ -128,6 +130,57 @@ static bool books_ok(struct inspector *in)
                 return BREACH(in,
                               "department %.*s in pool %.*s does not hold what those below hold",
                               STR_ARG(p->departments[i].name), STR_ARG(p->pools[pool].name));
+            }
+        }
+    }
+    return true;
+}
+
+/* ---- past use ---- */
+
+static struct held pool_has(const struct engine *e, uint32_t pool)
+{
+    struct held h = {0};
+    for (uint32_t i = 0; i < e->s.nodes_count; i++) {
+        const struct node *n = &e->s.nodes[i];
+        if (n->ready && tables_pool_of(&e->s.plan, n) == pool) {
+            h.cpu_milli += n->cpu_milli;
+            h.memory_bytes += n->memory_bytes;
+            for (uint32_t d = 0; d < n->devices_count; d++) {
+                h.gpu_share += n->devices[d].healthy ? DEVICE_SHARE : 0;
+            }
+        }
+    }
+    return h;
+}
+
+static bool usage_ok(struct inspector *in)
+{
+    enum { USES_MAX = 600 };
+    const struct engine *e = in->e;
+    const struct plan *p = &e->s.plan;
+    for (uint32_t i = 0; i < p->pools_count; i++) {
+        struct held has = pool_has(e, i);
+        if (!held_eq(&has, &e->t.pool_has[i])) {
+            return BREACH(in, "books of what pool %.*s has are wrong", STR_ARG(p->pools[i].name));
+        }
+    }
+    for (uint32_t i = 0; i < e->s.books_count; i++) {
+        const struct book *b = &e->s.books[i];
+        if (b->until_ms > e->s.now_ms || b->uses_count > USES_MAX) {
+            return BREACH(in, "a book of past use of pool %.*s is ahead or has %u rows",
+                          STR_ARG(b->pool), b->uses_count);
+        }
+        for (uint32_t k = 0; k < b->uses_count; k++) {
+            if (b->uses[k].start_ms > b->until_ms ||
+                (k > 0 && b->uses[k].start_ms <= b->uses[k - 1].start_ms)) {
+                return BREACH(in, "a book of past use of pool %.*s is out of order",
+                              STR_ARG(b->pool));
+            }
+        }
+        for (uint32_t k = 0; k < i; k++) {
+            if (e->s.books[k].project == b->project && str_eq(e->s.books[k].pool, b->pool)) {
+                return BREACH(in, "there are two books of one project and pool");
             }
         }
     }
@@ -213,7 +266,7 @@ static bool indexes_ok(struct inspector *in)
 struct str engine_invariants(const struct engine *e, struct arena *arena)
 {
     struct inspector in = {.e = e, .a = arena, .breach = STR("")};
-    bool ok = devices_ok(&in) && books_ok(&in) && indexes_ok(&in);
+    bool ok = devices_ok(&in) && books_ok(&in) && usage_ok(&in) && indexes_ok(&in);
     for (uint32_t i = 0; ok && i < e->s.workloads_count; i++) {
         ok = workload_ok(&in, i);
     }

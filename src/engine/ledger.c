@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "engine/machine.h"
 #include "model/ids.h"
+#include "model/priority.h"
 #include "model/resources.h"
 
 bool pod_holds(const struct pod *p)
@@ -24,6 +25,11 @@ struct held pod_amounts(const struct workload *w, const struct pod *p)
         h.cpu_milli_nonpreemptible = h.cpu_milli;
         h.memory_bytes_nonpreemptible = h.memory_bytes;
     }
+    if (w->spec.priority <= PRIORITY_VERY_LOW) {
+        h.gpu_share_low = h.gpu_share;
+        h.cpu_milli_low = h.cpu_milli;
+        h.memory_bytes_low = h.memory_bytes;
+    }
     return h;
 }
 
@@ -36,6 +42,9 @@ void held_add(struct held *into, const struct held *what, bool subtract)
     into->gpu_share_nonpreemptible += sign * what->gpu_share_nonpreemptible;
     into->cpu_milli_nonpreemptible += sign * what->cpu_milli_nonpreemptible;
     into->memory_bytes_nonpreemptible += sign * what->memory_bytes_nonpreemptible;
+    into->gpu_share_low += sign * what->gpu_share_low;
+    into->cpu_milli_low += sign * what->cpu_milli_low;
+    into->memory_bytes_low += sign * what->memory_bytes_low;
 }
 
 static void node_move(struct engine *e, uint32_t node, const struct held *h, const struct pod *p,
@@ -56,7 +65,7 @@ static void node_move(struct engine *e, uint32_t node, const struct held *h, con
     }
 }
 
-void ledger_move(struct engine *e, uint32_t row, const struct pod *p, bool gone)
+static void move(struct engine *e, uint32_t row, const struct pod *p, bool gone, bool history)
 {
     struct tables *t = &e->t;
     const struct plan *plan = &e->s.plan;
@@ -71,12 +80,20 @@ void ledger_move(struct engine *e, uint32_t row, const struct pod *p, bool gone)
         return;
     }
     uint32_t pool = t->node_rows[node].pool;
+    if (history) {
+        usage_book(e, pool, project);
+    }
     held_add(&t->project_held[pool * plan->projects_count + project], &h, gone);
     uint32_t department = t->project_department[project];
     while (department != IX_NONE) {
         held_add(&t->department_held[pool * plan->departments_count + department], &h, gone);
         department = t->department_parent[department];
     }
+}
+
+void ledger_move(struct engine *e, uint32_t row, const struct pod *p, bool gone)
+{
+    move(e, row, p, gone, true);
 }
 
 void ledger_build(struct engine *e)
@@ -96,7 +113,7 @@ void ledger_build(struct engine *e)
         const struct workload *w = &s->workloads[i];
         for (uint32_t k = 0; k < w->pods_count; k++) {
             if (pod_holds(&w->pods[k])) {
-                ledger_move(e, i, &w->pods[k], false);
+                move(e, i, &w->pods[k], false, false);
             }
         }
     }

@@ -25,6 +25,14 @@ struct node_row {
     int64_t cpu_milli, memory_bytes;
     int64_t *device_share; /* [devices_count]: how much of each is held */
 };
+/* What the books say of a pool up to a moment. */
+struct pool_usage {
+    bool known;
+    int64_t to_ms;
+    struct usage *projects, *departments; /* [projects_count], [departments_count] */
+};
+enum usage_look { USAGE_LOOK_DECIDE, USAGE_LOOK_SHOW, USAGE_LOOKS };
+
 struct tables {
     struct arena arena;
     struct map workloads; /* id -> row */
@@ -39,6 +47,12 @@ struct tables {
     uint32_t *department_parent;  /* [departments_count], IX_NONE: a top one */
     /* books: [pool * projects_count + project], [pool * departments_count + department] */
     struct held *project_held, *department_held;
+    struct held *pool_has;                /* [pools_count]: what its ready nodes have */
+    uint32_t *pool_books, *project_books; /* in state.books, by pool, as project_held; IX_NONE */
+    uint32_t *uses_caps;                  /* [books_count]: room in book.uses */
+    uint32_t uses_caps_cap;
+    struct pool_usage *usage[USAGE_LOOKS]; /* [pools_count]: as last asked for */
+    int64_t **fair_shares; /* [pools_count], each by tag of freeze.c; NULL before a decision */
 };
 
 struct engine {
@@ -46,10 +60,11 @@ struct engine {
     uint32_t live;
     size_t compact_at_bytes;
     struct state s;
-    uint32_t workloads_cap, answers_cap, nodes_cap;
+    uint32_t books_cap, workloads_cap, answers_cap, nodes_cap;
     struct tables t;
     struct arena scratch; /* reset at the start of every public call that uses it */
     struct buf bytes;     /* of the state, for its hash */
+    int64_t decided_ms;   /* the time of the last decision */
     struct engine *self;  /* lets const calls reach the scratch memory */
     struct arena own;     /* holds this struct */
 };
@@ -88,6 +103,9 @@ uint32_t tables_project(const struct plan *p, struct str name);
 uint32_t tables_node(const struct state *s, struct str name);
 uint32_t tables_pool_of(const struct plan *p, const struct node *n);
 bool tables_find_answer(const struct engine *e, struct str author, struct str key, uint32_t *row);
+/* The places of projects by id; id_key is the key of one, good as long as *id is. */
+void plan_projects_by_id(const struct plan *p, struct map *out, struct arena *arena);
+struct str id_key(const uint32_t *id);
 /* Parents of departments; false when a name is unknown or the tree is too deep or has a cycle. */
 bool tables_departments(const struct plan *p, uint32_t *parent);
 
@@ -104,6 +122,22 @@ struct held pod_amounts(const struct workload *w, const struct pod *p);
 void held_add(struct held *into, const struct held *what, bool subtract);
 void ledger_build(struct engine *e);
 void ledger_move(struct engine *e, uint32_t row, const struct pod *p, bool gone);
+
+/* usage.c: books of past use. Whatever is about to change what a project holds of a pool, or what
+ * the pool has, brings the book up to state.now_ms first. */
+#define USAGE_QUARTER_MS (INT64_C(15) * 60 * 1000)
+void usage_build(struct engine *e); /* indexes; once the ledger is built */
+void usage_book(struct engine *e, uint32_t pool, uint32_t project); /* IX_NONE: what the pool has */
+void usage_book_all(struct engine *e);
+void usage_forget(struct engine *e); /* books of pools and projects that are not in the plan */
+/* What a node has is added to its pool, or taken out: around any change of the node. */
+void usage_node(struct engine *e, uint32_t node, bool gone);
+/* usage_look gives past use in the window of a pool up to now_ms, or for decisions up to the last
+ * full quarter of an hour; good until the next look or change of tables. */
+const struct pool_usage *usage_look(const struct engine *e, uint32_t pool, enum usage_look look,
+                                    int64_t now_ms);
+/* How much use counts at that age, in 2^24ths: 2^-(age / half-life). */
+int64_t usage_weight(int64_t age_ms, int64_t half_life_ms);
 
 /* pods.c: the life of pods and workloads */
 struct event *workload_event(struct step *st, uint32_t row, enum event_kind kind);

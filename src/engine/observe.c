@@ -147,8 +147,10 @@ static void node_seen(struct step *st)
     if (known) {
         book_node(e, at, true);
     }
+    usage_node(e, at, true);
     record_copy(&record_node, &seen, n, engine_memory(e));
     tables_set_node(e, at);
+    usage_node(e, at, false);
     if (known) {
         book_node(e, at, false);
         stop_stranded(st, n);
@@ -162,6 +164,7 @@ static void node_lost(struct step *st)
     if (at == IX_NONE) {
         return;
     }
+    usage_node(st->e, at, true);
     s->nodes[at].ready = false;
     s->nodes[at].ready_since_ms = TIME_NEVER;
     for (uint32_t row = 0; row < s->workloads_count; row++) {

@@ -275,6 +275,7 @@ void plan_apply_do(struct step *st, const struct plan *merged)
     if (record_eq(&record_plan, merged, &e->s.plan)) {
         return;
     }
+    usage_book_all(e);
     record_copy(&record_plan, merged, &e->s.plan, engine_memory(e));
     struct plan *p = &e->s.plan;
     for (uint32_t i = 0; i < p->departments_count; i++) {
@@ -289,5 +290,6 @@ void plan_apply_do(struct step *st, const struct plan *merged)
     }
     e->s.plan_revision++;
     forget_pools(e);
+    usage_forget(e);
     tables_build(e);
 }

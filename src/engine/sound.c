@@ -36,6 +36,16 @@ static bool duration_ok(int64_t ms)
     return ms >= -1 && ms <= MIN_RUNTIME_MAX_MS;
 }
 
+static bool window_ok(const struct pool *p)
+{
+    return p->usage_window <= USAGE_CRON && p->usage_window_ms >= 0 &&
+           p->usage_window_ms <= USAGE_WINDOW_MAX_MS && p->usage_start_ms >= 0 &&
+           p->usage_start_ms <= DURATION_MAX_MS && p->usage_half_life_ms >= 0 &&
+           p->usage_half_life_ms <= MIN_RUNTIME_MAX_MS && p->usage_k_less_one >= -WEIGHT_ONE &&
+           p->usage_k_less_one <= K_PERMILLE_MAX - WEIGHT_ONE &&
+           p->usage_low_less_one >= -WEIGHT_ONE && p->usage_low_less_one <= 0;
+}
+
 static bool quotas_sound(const struct plan *p, const struct quota *quotas, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -70,7 +80,8 @@ bool plan_sound(const struct plan *p, struct arena *scratch)
         const struct pool *pool = &p->pools[i];
         if (pool->gpu_placement > PLACEMENT_SPREAD || pool->cpu_placement > PLACEMENT_SPREAD ||
             pool->reclaim_min_runtime_ms < 0 || !duration_ok(pool->reclaim_min_runtime_ms) ||
-            pool->preempt_min_runtime_ms < 0 || !duration_ok(pool->preempt_min_runtime_ms)) {
+            pool->preempt_min_runtime_ms < 0 || !duration_ok(pool->preempt_min_runtime_ms) ||
+            !window_ok(pool)) {
             return false;
         }
     }
@@ -161,6 +172,36 @@ static bool workload_sound(const struct state *s, const struct workload *w)
     return true;
 }
 
+/* ---- books ---- */
+
+static bool use_sound(const struct use *u)
+{
+    for (int r = 0; r < RES_COUNT; r++) {
+        if (u->low.v[r] < 0 || u->all.v[r] < u->low.v[r]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool book_sound(const struct state *s, const struct map *projects, const struct book *b)
+{
+    uint32_t project;
+    if ((b->project != 0 && !map_get(projects, id_key(&b->project), &project)) ||
+        tables_pool(&s->plan, b->pool) == IX_NONE || b->until_ms < 0 || b->until_ms > s->now_ms ||
+        s->now_ms > DURATION_MAX_MS) {
+        return false;
+    }
+    for (uint32_t i = 0; i < b->uses_count; i++) {
+        const struct use *u = &b->uses[i];
+        if (!use_sound(u) || u->start_ms < (i > 0 ? b->uses[i - 1].start_ms + 1 : 0) ||
+            u->start_ms > b->until_ms) {
+            return false;
+        }
+    }
+    return true;
+}
+
 enum status state_sound(const struct state *s, struct arena *scratch, struct err *err)
 {
     if (!plan_sound(&s->plan, scratch)) {
@@ -181,6 +222,13 @@ enum status state_sound(const struct state *s, struct arena *scratch, struct err
             struct str name = str_sub(s->workloads[i].name, 0, 100);
             return err_set(err, STATUS_CORRUPT, "workload %u (\"%.*s\") in the state is damaged", i,
                            STR_ARG(name));
+        }
+    }
+    struct map projects;
+    plan_projects_by_id(&s->plan, &projects, scratch);
+    for (uint32_t i = 0; i < s->books_count; i++) {
+        if (!book_sound(s, &projects, &s->books[i])) {
+            return err_set(err, STATUS_CORRUPT, "the books of past use in the state are damaged");
         }
     }
     return STATUS_OK;

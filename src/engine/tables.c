@@ -71,6 +71,19 @@ uint32_t tables_pool_of(const struct plan *p, const struct node *n)
     return tables_pool(p, STR("default"));
 }
 
+struct str id_key(const uint32_t *id)
+{
+    return (struct str){(const char *)id, sizeof(*id)};
+}
+
+void plan_projects_by_id(const struct plan *p, struct map *out, struct arena *arena)
+{
+    map_init(out, arena);
+    for (uint32_t i = 0; i < p->projects_count; i++) {
+        map_put(out, id_key(&p->projects[i].id), i);
+    }
+}
+
 bool tables_departments(const struct plan *p, uint32_t *parent)
 {
     for (uint32_t i = 0; i < p->departments_count; i++) {
@@ -158,6 +171,7 @@ void tables_build(struct engine *e)
         tables_add_answer(e, i);
     }
     ledger_build(e);
+    usage_build(e);
 }
 
 void tables_set_node(struct engine *e, uint32_t node)

@@ -7,6 +7,7 @@
 enum {
     PRIORITY_NON_PREEMPTIBLE_MIN = 100, /* at or above: non-preemptible unless said otherwise */
     PRIORITY_RANK_DEFAULT = 65,         /* medium-low */
+    PRIORITY_VERY_LOW = 25,
     PRIORITY_MAX = 1000,
 };
 struct priority_word {

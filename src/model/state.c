@@ -167,6 +167,22 @@ static const struct field answer_fields[] = {
 };
 const struct record record_answer = RECORD("answer", struct answer, answer_fields);
 
+static const struct field use_fields[] = {
+    F_I64(1, struct use, start_ms),          F_I64(2, struct use, all.v[RES_GPU]),
+    F_I64(3, struct use, all.v[RES_CPU]),    F_I64(4, struct use, all.v[RES_MEMORY]),
+    F_I64(5, struct use, low.v[RES_GPU]),    F_I64(6, struct use, low.v[RES_CPU]),
+    F_I64(7, struct use, low.v[RES_MEMORY]),
+};
+static const struct record record_use = RECORD("use", struct use, use_fields);
+
+static const struct field book_fields[] = {
+    F_STR(1, struct book, pool),
+    F_U32(2, struct book, project),
+    F_I64(3, struct book, until_ms),
+    F_LIST(4, struct book, uses, record_use),
+};
+const struct record record_book = RECORD("book", struct book, book_fields);
+
 static const struct field state_fields[] = {
     F_I64(1, struct state, seq),
     F_I64(2, struct state, now_ms),
@@ -178,6 +194,7 @@ static const struct field state_fields[] = {
     F_LIST(8, struct state, claims, record_claim),
     F_LIST(9, struct state, answers, record_answer),
     F_I64(10, struct state, change_seq),
+    F_LIST(11, struct state, books, record_book),
 };
 const struct record record_state = RECORD("state", struct state, state_fields);
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "model/plan.h"
+#include "model/resources.h"
 
 /* ---- nodes, as the cluster adapter observed them ---- */
 
@@ -185,6 +186,21 @@ struct claim {
     int64_t since_ms;
 };
 
+/* Use over time, by amount times milliseconds: device shares, millicores, whole mebibytes. */
+struct use {
+    int64_t start_ms;   /* of a quarter of an hour, an hour or a day, see engine/usage.c */
+    struct amounts all; /* what was held */
+    struct amounts low; /* of that, by work of priority very-low */
+};
+/* What a project held of a pool, or what the pool had to give, since the books are kept. */
+struct book {
+    struct str pool;
+    uint32_t project; /* its id; 0: what the pool had */
+    int64_t until_ms; /* booked up to here; from here on what is held now was held */
+    struct use *uses; /* oldest first; times without use are left out */
+    uint32_t uses_count;
+};
+
 /* A command's answer, kept so that the same idempotency key gets the same answer. */
 struct answer {
     struct str author, key; /* keys are per author */
@@ -207,14 +223,15 @@ struct state {
     struct workload *workloads; /* in order of creation */
     struct claim *claims;
     struct answer *answers; /* the last ANSWERS_MAX, oldest first */
-    uint32_t nodes_count, workloads_count, claims_count, answers_count;
+    struct book *books;     /* in order of creation, one for a pool and project */
+    uint32_t nodes_count, workloads_count, claims_count, answers_count, books_count;
 };
 
 enum { EVENTS_MAX = 64, ANSWERS_MAX = 4096 };
 
 extern const struct record record_label, record_node, record_pod_spec, record_workload_spec,
     record_pod, record_why, record_event, record_workload, record_claim, record_answer,
-    record_state, record_held_device;
+    record_state, record_held_device, record_book;
 
 /* Derived words of the product: phase of a workload as Run:ai names it ("Pending", "Running", …). */
 struct str workload_phase(const struct workload *w);
