@@ -257,6 +257,7 @@ static void freeze_row(struct freezer *f, uint32_t row, uint32_t needed)
         .created_ms = w->created_ms,
         .last_start_ms = w->last_start_ms,
         .last_evicted_ms = w->last_evict_ms,
+        .evicted_for = {IX_NONE},
         .stale_since_ms = w->stale_since_ms,
         .stale_grace_ms = STALE_GRACE_MS,
     };
@@ -298,6 +299,26 @@ static void freeze_workload(struct freezer *f, uint32_t row)
     for (uint32_t i = 0; i < w->pods_count; i++) {
         if (pod_is_here(f, w, &w->pods[i], tried_here, &node)) {
             freeze_task(f, f->workload_of[row], i, shape, w, node);
+        }
+    }
+}
+
+// For whom a workload was stopped that has not started since.
+static void freeze_evictor(struct freezer *f, uint32_t row)
+{
+    const struct workload *w = &f->e->s.workloads[row];
+    uint32_t other;
+    if (f->workload_of[row] == IX_NONE || w->last_evict_ms == TIME_NEVER ||
+        w->last_evict_ms < w->last_start_ms) {
+        return;
+    }
+    for (uint32_t i = w->events_count; i > 0; i--) {
+        const struct event *event = &w->events[i - 1];
+        if (event->kind == EVENT_EVICTED) {
+            if (map_get(&f->e->t.workloads, uuid_bytes(&event->why.other), &other)) {
+                f->s->workloads.items[f->workload_of[row]].evicted_for.ix = f->workload_of[other];
+            }
+            return;
         }
     }
 }
@@ -366,6 +387,9 @@ void freeze_pool(const struct engine *e, uint32_t pool, int64_t now_ms, struct a
         if (s->workloads[i].end_ms == TIME_NEVER) {
             freeze_workload(&f, i);
         }
+    }
+    for (uint32_t i = 0; i < s->workloads_count; i++) {
+        freeze_evictor(&f, i);
     }
     for (uint32_t i = 0; i < s->claims_count; i++) {
         freeze_claim(&f, &s->claims[i]);

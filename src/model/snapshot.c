@@ -460,6 +460,10 @@ static void sort_workloads(struct canon *c)
 {
     struct snapshot *s = c->s;
     uint32_t *new_of = SORT_TABLE(c, &s->workloads, by_workload_age);
+    for (uint32_t i = 0; i < s->workloads.count; i++) {
+        uint32_t *other = &s->workloads.items[i].evicted_for.ix;
+        *other = remap(new_of, *other);
+    }
     for (uint32_t i = 0; i < s->groups.count; i++) {
         s->groups.items[i].workload.ix = new_of[s->groups.items[i].workload.ix];
     }

@@ -96,6 +96,9 @@ static enum status check_workloads(const struct snapshot *s, struct err *err)
         if (!ref_ok(w->queue.ix, s->queues.count)) {
             return BAD("workloads", i, "queue", "no such queue");
         }
+        if (!ref_ok(w->evicted_for.ix, s->workloads.count)) {
+            return BAD("workloads", i, "evicted_for", "no such workload");
+        }
         if (w->group_count == 0 || !in_run(w->group_first, w->group_count, s->groups.count)) {
             return BAD("workloads", i, "group_first", "not a run of groups");
         }

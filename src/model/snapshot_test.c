@@ -62,8 +62,10 @@ static void build(struct arena *a, struct snapshot *s, uint64_t seed)
     }
     for (uint32_t i = 0; i < WORKLOADS; i++) {
         uint32_t w = workloads[i];
-        *ARRAY_PUSH(a, &s->workloads) = (struct snap_workload){
-            .name = str_from_c(names[w]), .queue = {at[2 + w % 4]}, .created_ms = 100 * (w % 3)};
+        *ARRAY_PUSH(a, &s->workloads) = (struct snap_workload){.name = str_from_c(names[w]),
+                                                               .queue = {at[2 + w % 4]},
+                                                               .evicted_for = {IX_NONE},
+                                                               .created_ms = 100 * (w % 3)};
         *ARRAY_PUSH(a, &s->shapes) = (struct snap_shape){
             .cpu_milli = 100 * (w % 2), .selected_set = IX_NONE, .tolerated_set = IX_NONE};
         for (uint32_t t = 0; t < PODS; t++) {

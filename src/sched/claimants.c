@@ -140,7 +140,9 @@ static struct failed *memo_find(const struct memo *memo, const struct search *x)
 static void memo_add(struct memo *memo, const struct search *x)
 {
     uint64_t key;
-    if (!memo_key(x, &key)) {
+    // One that may not stop its own evictor has fewer victims than others like it.
+    bool fewer = workload_of(x->s, x->claimant)->evicted_for.ix != IX_NONE;
+    if (fewer || !memo_key(x, &key)) {
         return;
     }
     struct failed *f = memo_find(memo, x);

@@ -74,6 +74,7 @@ static uint32_t add_workload(struct world *w, struct str name, struct queue_ref 
         .created_ms = 1000 + workload,
         .last_start_ms = TIME_NEVER,
         .last_evicted_ms = TIME_NEVER,
+        .evicted_for = {IX_NONE},
         .stale_since_ms = TIME_NEVER,
         .stale_grace_ms = 60000,
     };

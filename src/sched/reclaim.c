@@ -103,11 +103,16 @@ static bool victim_queue(struct search *x, uint32_t queue)
     return exceeds(&s->queues[sides.victim].held, &s->queues[sides.victim].allocatable);
 }
 
+// Who was stopped for another does not turn round and stop it (R7), except inside its guarantee (R1).
 static bool victim(struct search *x, uint32_t workload)
 {
-    (void)x;
-    (void)workload;
-    return true;
+    const struct sched *s = x->s;
+    if (workload_of(s, x->claimant)->evicted_for.ix != workload) {
+        return true;
+    }
+    uint32_t own = queue_of(s, x->claimant);
+    struct sides sides = sides_of(s, own, queue_of(s, workload));
+    return quota_within_guarantee(s, sides.claimant, &x->request);
 }
 
 static int64_t min_runtime(const struct search *x, uint32_t workload)

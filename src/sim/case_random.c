@@ -133,6 +133,7 @@ static uint32_t random_workload(struct dice *d, uint32_t pods_max)
         .created_ms = w->now_ms - prng_range(d->prng, 1, 40) * 1000,
         .last_start_ms = TIME_NEVER,
         .last_evicted_ms = TIME_NEVER,
+        .evicted_for = IX_NONE,
         .stale_since_ms = TIME_NEVER,
         .stale_grace_ms = 60000,
         .group_first = w->groups.count,

@@ -376,6 +376,7 @@ void read_workload(struct parsing *p, const struct at *at, const struct doc *d)
         .created_ms = created_ms,
         .last_start_ms = TIME_NEVER,
         .last_evicted_ms = TIME_NEVER,
+        .evicted_for = IX_NONE,
         .preemption_delay_ms = seconds_of(p, at, "preemption_delay_s", m[W_PREEMPTION_DELAY], 0, 0),
         .stale_since_ms = stale_ms == TIME_NEVER ? TIME_NEVER : w->now_ms - stale_ms,
         .stale_grace_ms = seconds_of(p, at, "stale_grace_s", m[W_STALE_GRACE], -DURATION_MAX_MS,

@@ -318,6 +318,7 @@ static void freeze_workloads(struct freezing *f)
             .created_ms = workload->created_ms,
             .last_start_ms = workload->last_start_ms,
             .last_evicted_ms = workload->last_evicted_ms,
+            .evicted_for = {workload->evicted_for},
             .preemption_delay_ms = workload->preemption_delay_ms,
             .stale_since_ms = workload->stale_since_ms,
             .stale_grace_ms = workload->stale_grace_ms};
@@ -424,6 +425,12 @@ void case_world_apply(struct case_world *w, const struct snapshot *snap,
         pod->state = CASE_RELEASING;
         pod->returns = !w->workloads.items[pod->workload].stays_deleted;
         w->workloads.items[pod->workload].last_evicted_ms = w->now_ms;
+        uint32_t other = decisions->evicts.items[i].reason.other.ix;
+        if (!decisions->evicts.items[i].moved) {
+            w->workloads.items[pod->workload].evicted_for = other == IX_NONE
+                                                                ? IX_NONE
+                                                                : snap->workloads.items[other].tag;
+        }
     }
     for (uint32_t i = 0; i < decisions->binds.count; i++) {
         const struct decision_bind *bind = &decisions->binds.items[i];
@@ -452,6 +459,7 @@ void case_world_apply(struct case_world *w, const struct snapshot *snap,
         workload->stale_since_ms = decisions->workloads[i].stale_since_ms;
         if (decisions->workloads[i].started) {
             workload->last_start_ms = w->now_ms;
+            workload->evicted_for = IX_NONE;
         }
     }
 }

@@ -3,13 +3,20 @@
 // a failing row tells property and seed; WEIR_SEED=<that> with the name of the test runs it again as
 // the first one. The cluster is left as a case file, for `weir simulate --json`.
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/num.h"
 #include "base/test.h"
 #include "sched/cycle.h"
 #include "sim/case_random.h"
 
-enum { WORLDS = 400, REPORTED_MAX = 2, PROPERTIES_MAX = 16, QUIET_WITHIN = 16, JSON_MAX = 1 << 20 };
+enum {
+    WORLDS = 1200,
+    REPORTED_MAX = 2,
+    PROPERTIES_MAX = 16,
+    QUIET_WITHIN = 16,
+    JSON_MAX = 1 << 20
+};
 
 /* One cluster before and after one cycle. */
 struct trial {
@@ -26,6 +33,14 @@ struct trial {
         uint32_t count;
     } reported[PROPERTIES_MAX];
 };
+
+/* How many clusters each test looks at; WEIR_WORLDS says another number. */
+static uint32_t worlds(void)
+{
+    const char *text = getenv("WEIR_WORLDS");
+    uint64_t count = WORLDS;
+    return text != NULL && num_parse_u64(str_from_c(text), &count) ? num_u32(count) : WORLDS;
+}
 
 static void make_world(struct trial *t, struct case_world *w)
 {
@@ -482,7 +497,7 @@ TEST(one_cycle)
     arena_init(&t.arena, 0);
     uint32_t evictions = 0;
     uint32_t binds = 0;
-    for (uint32_t i = 0; i < WORLDS; i++) {
+    for (uint32_t i = 0; i < worlds(); i++) {
         trial_start(&t, test_seed() + i, options_of(test_seed() + i));
         decide(&t, &t.w, ACTIONS_ALL);
         case_world_apply(&t.w, &t.snap, &t.decisions);
@@ -538,6 +553,10 @@ static void shuffle_world(struct case_world *w, struct prng *prng, struct arena 
     for (uint32_t i = 0; i < old.workloads.count; i++) {
         w->workloads.items[workload[i]] = old.workloads.items[i];
     }
+    for (uint32_t i = 0; i < old.workloads.count; i++) {
+        uint32_t *other = &w->workloads.items[i].evicted_for;
+        *other = *other == IX_NONE ? IX_NONE : workload[*other];
+    }
     for (uint32_t i = 0; i < old.groups.count; i++) {
         w->groups.items[i].workload = workload[w->groups.items[i].workload];
     }
@@ -557,7 +576,7 @@ TEST(order_of_rows_means_nothing)
     arena_init(&t.arena, 0);
     buf_init(&as_made, JSON_MAX);
     buf_init(&shuffled, JSON_MAX);
-    for (uint32_t i = 0; i < WORLDS; i++) {
+    for (uint32_t i = 0; i < worlds(); i++) {
         struct prng prng;
         trial_start(&t, test_seed() + i, options_of(test_seed() + i));
         prng_init(&prng, ~t.seed);
@@ -636,7 +655,7 @@ TEST(no_victim_could_have_been_spared)
     uint32_t solved = 0;
     arena_init(&t.arena, 0);
     buf_init(&text, JSON_MAX);
-    for (uint32_t i = 0; i < 2 * WORLDS; i++) {
+    for (uint32_t i = 0; i < 2 * worlds(); i++) {
         trial_start(&t, test_seed() + i,
                     (struct case_random_options){
                         .fractions = (test_seed() + i) % 4 == 3, .pending_max = 1, .full = true});
@@ -682,7 +701,7 @@ TEST(cycles_that_nobody_acts_on_come_to_rest)
     struct buf text;
     arena_init(&t.arena, 0);
     buf_init(&text, JSON_MAX);
-    for (uint32_t i = 0; i < WORLDS; i++) {
+    for (uint32_t i = 0; i < worlds(); i++) {
         trial_start(&t, test_seed() + i, options_of(test_seed() + i));
         struct case_pod *was = ARENA_ARRAY(&t.arena, struct case_pod, t.w.pods.count + 1);
         bool quiet = false;
@@ -709,26 +728,44 @@ static bool nothing_decided(const struct trial *t)
     return t->decisions.binds.count == 0 && t->decisions.evicts.count == 0;
 }
 
+static bool something_starts(const struct trial *t)
+{
+    for (uint32_t i = 0; i < t->decisions.binds.count; i++) {
+        if (!t->decisions.binds.items[i].pipelined) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Promises lead to starts: never do more than IDLE_MAX rounds decide something without one. Hardly
+ * any cluster goes on for ever: three workloads of which each may stop the next, by guarantee,
+ * by fair share and by priority. */
 TEST(it_comes_to_rest)
 {
+    enum { IDLE_MAX = 4, RESTLESS_ONE_IN = 1000 };
     struct trial t = {0};
     struct buf text;
+    uint32_t restless = 0;
     arena_init(&t.arena, 0);
     buf_init(&text, JSON_MAX);
-    for (uint32_t i = 0; i < WORLDS; i++) {
-        uint32_t round = 0;
+    for (uint32_t i = 0; i < worlds(); i++) {
+        uint32_t idle = 0;
         bool quiet = false;
         trial_start(&t, test_seed() + i, options_of(test_seed() + i));
-        for (; round < QUIET_WITHIN && !quiet; round++) {
+        for (uint32_t round = 0; round < QUIET_WITHIN && !quiet && idle <= IDLE_MAX; round++) {
             decide(&t, &t.w, ACTIONS_ALL);
             case_world_apply(&t.w, &t.snap, &t.decisions);
             case_world_carry(&t.w);
+            idle = something_starts(&t) ? 0 : idle + 1;
             quiet = round > 0 && nothing_decided(&t);
         }
-        if (!quiet) {
-            BROKEN(&t, "no rest", "after %u rounds: " STR_FMT, round, STR_ARG(decided(&t, &text)));
+        restless += quiet ? 0 : 1;
+        if (!quiet && idle > IDLE_MAX) {
+            BROKEN(&t, "no start", STR_FMT, STR_ARG(decided(&t, &text)));
         }
     }
+    EXPECT(restless <= 1 + worlds() / RESTLESS_ONE_IN);
     buf_done(&text);
     arena_done(&t.arena);
 }
@@ -777,7 +814,7 @@ TEST(nothing_that_fits_waits_at_rest)
 {
     struct trial t = {0};
     arena_init(&t.arena, 0);
-    for (uint32_t i = 0; i < WORLDS; i++) {
+    for (uint32_t i = 0; i < worlds(); i++) {
         trial_start(&t, test_seed() + i, options_of(test_seed() + i));
         bool quiet = false;
         for (uint32_t round = 0; round < QUIET_WITHIN && !quiet; round++) {
