@@ -28,3 +28,9 @@ int64_t clock_mono_us(void)
     struct timespec t = now(CLOCK_MONOTONIC);
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
+
+int64_t clock_cpu_us(void)
+{
+    struct timespec t = now(CLOCK_THREAD_CPUTIME_ID);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}

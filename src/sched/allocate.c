@@ -158,21 +158,23 @@ void allocate_run(struct sched *s)
 {
     struct order order;
     order_init(&order, s, s->arena, false);
-    for (uint32_t w = 0; w < s->snap->workloads.count; w++) {
-        if (s->workloads[w].usable && gang_pending(s, w) > 0 && gang_is_ready(s, w)) {
-            order_add(&order, w);
-        }
-    }
+    (void)order_add_waiting(&order);
     order_ready(&order, s->snap->config.queue_depth_max[ACTION_ALLOCATE]);
     explain_depth(s, &order);
     for (uint32_t w = order_pop(&order); w != IX_NONE; w = order_pop(&order)) {
         struct arena_mark mark = arena_mark(s->scratch);
+        bool unheard = s->workloads[w].reason.code == REASON_NONE;
         bool again = allocate_workload(s, w);
         arena_rewind(s->scratch, mark);
         if (again) {
             order_push(&order, w);
-        } else {
-            order_touch(&order, queue_of(s, w));
+            continue;
         }
+        // One that is still as it was has found no place: nor would its twins.
+        uint32_t twin = unheard ? order_pop_twin(&order, w) : IX_NONE;
+        for (; twin != IX_NONE; twin = order_pop_twin(&order, w)) {
+            explain_twin(s, w, twin);
+        }
+        order_touch(&order, queue_of(s, w));
     }
 }

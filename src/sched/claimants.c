@@ -188,27 +188,50 @@ static void note_change(struct search *x, uint32_t queue)
     }
 }
 
-static void search_for(struct search *x, struct memo *memo)
+// What came of a claimant.
+struct verdict {
+    bool final; /* its twins need not search, while nothing changes */
+    bool skips; /* not searching counts as skipping it */
+    struct reason reason;
+};
+
+static void tell(struct sched *s, uint32_t claimant, const struct verdict *v)
+{
+    s->out->stats.skipped[s->action] += v->skips;
+    if (v->reason.code != REASON_NONE) {
+        explain_offer(s, claimant, &v->reason);
+    }
+}
+
+// Whether it is known before searching, or for its twins after it, that the claimant fails.
+static bool is_known(struct search *x, const struct memo *memo, struct verdict *v)
+{
+    const struct failed *f = memo_find(memo, x);
+    v->skips = true;
+    if (!all_feasible(x)) {
+        return true;
+    }
+    if (f && f->count <= x->tasks.count &&
+        f->priority >= workload_of(x->s, x->claimant)->priority) {
+        v->reason = f->reason;
+        return true;
+    }
+    return false;
+}
+
+static struct verdict search_for(struct search *x, struct memo *memo)
 {
     struct sched *s = x->s;
-    struct reason why;
-    reason_init(&why, REASON_NONE);
-    if (delayed(x, &why) || !x->rules->may_search(x, &why)) {
-        if (why.code != REASON_NONE) {
-            explain_offer(s, x->claimant, &why);
-        }
-        return;
+    struct verdict v = {.final = true};
+    reason_init(&v.reason, REASON_NONE);
+    if (delayed(x, &v.reason) || !x->rules->may_search(x, &v.reason)) {
+        tell(s, x->claimant, &v);
+        return v;
     }
     search_count_room(x);
-    const struct failed *f = memo_find(memo, x);
-    if (!all_feasible(x)) {
-        s->out->stats.skipped[s->action]++;
-        return;
-    }
-    if (f && f->count <= x->tasks.count && f->priority >= workload_of(s, x->claimant)->priority) {
-        s->out->stats.skipped[s->action]++;
-        explain_offer(s, x->claimant, &f->reason);
-        return;
+    if (is_known(x, memo, &v)) {
+        tell(s, x->claimant, &v);
+        return v;
     }
     x->tries = 0;
     x->tries_max = s->snap->config.search_tries_max;
@@ -232,12 +255,15 @@ static void search_for(struct search *x, struct memo *memo)
         }
         x->commits++;
         x->stale_order = partly_taken(x);
+        v.final = false;
     } else {
         explain_unsolved(x);
         memo_add(memo, x);
+        v.final = is_known(x, memo, &v);
     }
     x->action_tries += x->tries;
     s->out->stats.tries[s->action] += (uint64_t)x->tries;
+    return v;
 }
 
 static void init_search(struct search *x, struct sched *s, const struct search_rules *rules)
@@ -265,26 +291,14 @@ static void init_search(struct search *x, struct sched *s, const struct search_r
     x->seen_victim = ARENA_ARRAY(s->arena, uint32_t, snap->workloads.count);
 }
 
-static bool order_claimants(struct sched *s, enum action action, struct order *order)
-{
-    bool any = false;
-    order_init(order, s, s->arena, false);
-    for (uint32_t w = 0; w < s->snap->workloads.count; w++) {
-        if (s->workloads[w].usable && gang_pending(s, w) > 0 && gang_is_ready(s, w)) {
-            order_add(order, w);
-            any = true;
-        }
-    }
-    order_ready(order, s->snap->config.queue_depth_max[action]);
-    return any;
-}
-
 void search_run(struct sched *s, const struct search_rules *rules)
 {
     struct order claimants;
-    if (!order_claimants(s, rules->action, &claimants)) {
+    order_init(&claimants, s, s->arena, false);
+    if (!order_add_waiting(&claimants)) {
         return;
     }
+    order_ready(&claimants, s->snap->config.queue_depth_max[rules->action]);
     struct search x;
     init_search(&x, s, rules);
     struct memo memo = {0};
@@ -301,7 +315,11 @@ void search_run(struct sched *s, const struct search_rules *rules)
                 victims_order(&x);
             }
             uint32_t commits = x.commits;
-            search_for(&x, &memo);
+            struct verdict v = search_for(&x, &memo);
+            uint32_t twin = v.final ? order_pop_twin(&claimants, w) : IX_NONE;
+            for (; twin != IX_NONE; twin = order_pop_twin(&claimants, w)) {
+                tell(s, twin, &v);
+            }
             // What other queues hold has changed too.
             for (uint32_t i = 0; x.commits > commits && i < x.chosen.count; i++) {
                 order_touch(&claimants, queue_of(s, x.units.items[x.chosen.items[i]].workload));

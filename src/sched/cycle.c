@@ -11,6 +11,7 @@
 #include "sched/reclaim.h"
 #include "sched/spare.h"
 #include "sched/stale.h"
+#include "sched/waiting.h"
 
 // What keeps a workload from being considered at all.
 static void note_unready(struct sched *s, uint32_t workload)
@@ -208,6 +209,7 @@ void sched_cycle_watched(struct arena *arena, const struct snapshot *snap, uint3
         note_fitting(&s, true);
         claims_keep(&s);
     }
+    waiting_find(&s);
     run_actions(&s, actions_mask, watch);
     spare_run(&s);
     note_started(&s);

@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "base/sort.h"
-#include "sched/order.h"
+#include "sched/waiting.h"
 
 // Higher: more telling.
 static int rank(enum reason_code code)
@@ -83,6 +82,20 @@ void explain_offer(struct sched *s, uint32_t workload, const struct reason *r)
         known->task = before.task;
         memcpy(known->nodes, before.nodes, sizeof(before.nodes));
     }
+}
+
+void explain_twin(struct sched *s, uint32_t workload, uint32_t twin)
+{
+    const struct snap_workload *from = workload_of(s, workload);
+    const struct snap_workload *to = workload_of(s, twin);
+    struct reason r = s->workloads[workload].reason;
+    if (r.task.ix != IX_NONE) {
+        r.task.ix += to->task_first - from->task_first;
+    }
+    if (r.group.ix != IX_NONE) {
+        r.group.ix += to->group_first - from->group_first;
+    }
+    explain_offer(s, twin, &r);
 }
 
 /* ---- a gang that found no place ---- */
@@ -273,35 +286,22 @@ static void final_reason(struct sched *s, uint32_t workload)
     }
 }
 
-static int by_wait(const void *a, const void *b, void *ctx)
-{
-    struct sched *s = ctx;
-    uint32_t x = *(const uint32_t *)a;
-    uint32_t y = *(const uint32_t *)b;
-    uint32_t qx = queue_of(s, x);
-    uint32_t qy = queue_of(s, y);
-    if (qx != qy) {
-        return qx < qy ? -1 : 1;
-    }
-    return x == y ? 0 : (workload_before(s, x, y) ? -1 : 1);
-}
-
 void explain_all(struct sched *s)
 {
-    uint32_t count = s->snap->workloads.count;
-    uint32_t *waiting = ARENA_ARRAY(s->arena, uint32_t, count);
-    uint32_t waiting_count = 0;
-    for (uint32_t w = 0; w < count; w++) {
+    for (uint32_t w = 0; w < s->snap->workloads.count; w++) {
         final_reason(s, w);
         s->out->workloads[w].reason = s->workloads[w].reason;
-        if (gang_pending(s, w) > 0 && s->workloads[w].usable) {
-            waiting[waiting_count++] = w;
-        }
     }
-    sort_stable(waiting, waiting_count, sizeof(*waiting), by_wait, s, s->arena);
-    for (uint32_t i = 0; i < waiting_count; i++) {
-        bool same = i > 0 && queue_of(s, waiting[i]) == queue_of(s, waiting[i - 1]);
-        s->out->workloads[waiting[i]].position =
-            same ? s->out->workloads[waiting[i - 1]].position + 1 : 1;
+    waiting_sort(s);
+    uint32_t position = 0;
+    uint32_t queue = IX_NONE;
+    for (uint32_t i = 0; i < s->waiting.count; i++) {
+        uint32_t w = s->waiting.items[i];
+        if (gang_pending(s, w) == 0) {
+            continue;
+        }
+        position = queue_of(s, w) == queue ? position + 1 : 1;
+        queue = queue_of(s, w);
+        s->out->workloads[w].position = position;
     }
 }

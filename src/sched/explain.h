@@ -8,6 +8,8 @@
 void explain_offer(struct sched *s, uint32_t workload, const struct reason *r);
 /* explain_set keeps r whatever was known. */
 void explain_set(struct sched *s, uint32_t workload, const struct reason *r);
+/* explain_twin gives a twin (waiting.h) of which nothing is known the reason of the workload. */
+void explain_twin(struct sched *s, uint32_t workload, uint32_t twin);
 /* explain_failure makes the reason of a gang that found no place, with the counts per node. The
  * counts of a shape are worked out once and kept while it is dead. */
 void explain_failure(struct sched *s, const struct task_list *tasks,

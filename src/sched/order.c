@@ -14,6 +14,7 @@
 #include "base/sort.h"
 #include "sched/gang.h"
 #include "sched/quota.h"
+#include "sched/waiting.h"
 
 static bool comes_before(struct sched *s, uint32_t a, uint32_t b, const uint32_t *taken)
 {
@@ -516,6 +517,29 @@ uint32_t order_pop(struct order *o)
     }
     order_touch(o, queue);
     return workload;
+}
+
+uint32_t order_pop_twin(struct order *o, uint32_t workload)
+{
+    struct order_leaf *leaf = &o->leaves[queue_of(o->s, workload)];
+    if (leaf->next == leaf->count || leaf->back.count > 0 ||
+        !waiting_twins(o->s, workload, leaf->sorted[leaf->next])) {
+        return IX_NONE;
+    }
+    return leaf->sorted[leaf->next++];
+}
+
+bool order_add_waiting(struct order *o)
+{
+    struct sched *s = o->s;
+    waiting_sort(s);
+    for (uint32_t i = 0; i < s->waiting.count; i++) {
+        uint32_t w = s->waiting.items[i];
+        if (gang_pending(s, w) > 0 && gang_is_ready(s, w)) {
+            order_add(o, w);
+        }
+    }
+    return o->used.count > 0;
 }
 
 void order_push(struct order *o, uint32_t workload)

@@ -64,6 +64,11 @@ void order_restart(struct order *o);
 void order_changed(struct order *o, uint32_t queue);
 /* order_pop takes the next workload; IX_NONE when none is left. */
 uint32_t order_pop(struct order *o);
+/* order_pop_twin takes the next one of the workload's queue if it is a twin of that workload, which
+ * was popped last and without success, so that it would be next anyway; else IX_NONE. */
+uint32_t order_pop_twin(struct order *o, uint32_t workload);
+/* order_add_waiting adds all that wait and whose gangs are ready. False when there are none. */
+bool order_add_waiting(struct order *o);
 /* order_push puts a workload back. */
 void order_push(struct order *o, uint32_t workload);
 /* order_touch says that what the queue holds, or how its workloads are ordered, has changed. That

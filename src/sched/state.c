@@ -196,6 +196,7 @@ void group_count(struct sched *s, uint32_t task, enum work_state from, enum work
     group_add(g, from, UINT32_MAX); /* minus one */
     group_add(g, to, 1);
     s->workloads[t->workload.ix].next_known = s->workloads[t->workload.ix].stage_known = false;
+    s->workloads[t->workload.ix].kind = 0;
 }
 
 WRAPS void terms_count(struct sched *s, uint32_t task, uint32_t node, int sign)

@@ -92,6 +92,7 @@ struct workload_state {
     bool started;       /* had a pod placed when the cycle began */
     bool was_bound;     /* a pod of it was allocated in this cycle */
     bool promised;      /* others were stopped for its place: nobody takes that from it (R7) */
+    uint32_t kind;      /* twins that wait have the same; 0: has none. See waiting.h */
     uint32_t ousted_by; /* claimant that took a place given to it in this cycle; IX_NONE */
     bool usable;        /* its queue exists and has no children */
     struct reason reason;
@@ -143,6 +144,7 @@ struct sched {
     ARRAY(struct snap_hold) holds; /* the snapshot's first */
     ARRAY(struct op) ops;          /* the trial that is going on */
     enum action action;            /* that is running */
+    ARRAY(uint32_t) waiting;       /* workloads; see waiting.h */
     uint32_t last_started;         /* workload placed last; IX_NONE */
     uint32_t *evict_records;       /* [tasks] row of it in out->evicts plus one; 0: none */
     uint32_t claimant;             /* on whose behalf pods are evicted; IX_NONE */
