@@ -12,8 +12,7 @@ static bool may_search(struct search *x, struct reason *why)
     if (workload_of(s, x->claimant)->preemptible) {
         return true;
     }
-    for (uint32_t q = queue_of(s, x->claimant); q != IX_NONE;
-         q = s->snap->queues.items[q].parent.ix) {
+    for (uint32_t q = queue_of(s, x->claimant); q != IX_NONE; q = s->queues[q].parent) {
         for (int r = 0; r < RES_COUNT; r++) {
             int64_t firm = s->queues[q].held_non_preemptible.v[r] + x->request.v[r];
             if (x->request.v[r] > 0 && !amount_le(firm, s->snap->queues.items[q].quota.v[r])) {
@@ -53,7 +52,7 @@ static int64_t protected_until(struct search *x, uint32_t workload)
 {
     const struct sched *s = x->s;
     int64_t runtime_ms = s->snap->config.preempt_min_runtime_ms;
-    for (uint32_t q = queue_of(s, workload); q != IX_NONE; q = s->snap->queues.items[q].parent.ix) {
+    for (uint32_t q = queue_of(s, workload); q != IX_NONE; q = s->queues[q].parent) {
         if (s->snap->queues.items[q].preempt_min_runtime_ms != DURATION_UNSET) {
             runtime_ms = s->snap->queues.items[q].preempt_min_runtime_ms;
             break;

@@ -38,7 +38,7 @@ bool quota_allows(const struct sched *s, uint32_t workload, const struct amounts
                   struct reason *why)
 {
     bool preemptible = workload_of(s, workload)->preemptible;
-    for (uint32_t q = queue_of(s, workload); q != IX_NONE; q = s->snap->queues.items[q].parent.ix) {
+    for (uint32_t q = queue_of(s, workload); q != IX_NONE; q = s->queues[q].parent) {
         const struct snap_queue *queue = &s->snap->queues.items[q];
         for (int r = 0; r < RES_COUNT; r++) {
             int64_t more = amount->v[r];

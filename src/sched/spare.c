@@ -40,7 +40,7 @@ static bool go_on(struct sched *s, uint32_t first, uint32_t end)
         }
     }
     for (uint32_t q = queue_of(s, task_of(s, first)->workload.ix); q != IX_NONE;
-         q = s->snap->queues.items[q].parent.ix) {
+         q = s->queues[q].parent) {
         for (int r = 0; r < RES_COUNT; r++) {
             int64_t held = s->queues[q].held.v[r];
             if (held > s->queues[q].held_first.v[r] &&

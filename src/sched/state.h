@@ -73,7 +73,7 @@ struct queue_state {
     struct amounts held_first;                 /* when the cycle began */
     struct amounts fair, request;
     struct amounts allocatable; /* AMOUNT_UNLIMITED possible */
-    uint32_t parent;            /* IX_NONE at the top */
+    uint32_t parent; /* IX_NONE at the top, which is below the roots where these are ignored */
 };
 
 struct group_state {

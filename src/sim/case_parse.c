@@ -19,13 +19,28 @@
 
 static void read_node(struct parsing *p, const struct at *at, const struct doc *d)
 {
-    enum { NAME, GPUS, GPU_MEMORY_MIB, CPU, MEMORY, PODS, LABELS, MIG, MIG_STRATEGY, COUNT };
+    enum {
+        NAME,
+        GPUS,
+        GPU_MEMORY_MIB,
+        CPU,
+        MEMORY,
+        PODS,
+        LABELS,
+        MIG,
+        MIG_STRATEGY,
+        TAINTS,
+        LOST,
+        CORDONED,
+        SICK,
+        COUNT
+    };
     static const struct keys keys = {
         2,
         COUNT,
         {STRS("name"), STRS("gpus"), STRS("gpu_memory_mib"), STRS("cpu_milli"),
-          STRS("memory_bytes"), STRS("max_pods"), STRS("labels"), STRS("mig"),
-          STRS("mig_strategy")}
+          STRS("memory_bytes"), STRS("max_pods"), STRS("labels"), STRS("mig"), STRS("mig_strategy"),
+          STRS("taints"), STRS("lost"), STRS("cordoned"), STRS("sick_devices")}
     };
     static const struct str strategies[] = {STRS("none"), STRS("single"), STRS("mixed")};
     const struct doc *m[MEMBERS_MAX];
@@ -41,7 +56,9 @@ static void read_node(struct parsing *p, const struct at *at, const struct doc *
                                  NODE_MEMORY_BYTES_DEFAULT),
         .pods = count_of(p, at, "max_pods", m[PODS], 1000000, NODE_PODS_DEFAULT),
         .mig = (enum mig_strategy)word_of(p, at, "mig_strategy", m[MIG_STRATEGY], strategies,
-                                          COUNT_OF(strategies))};
+                                          COUNT_OF(strategies)),
+        .lost = bool_of(p, at, "lost", m[LOST], false),
+        .cordoned = bool_of(p, at, "cordoned", m[CORDONED], false)};
     int64_t memory_bytes = number_of(
         p, at, "gpu_memory_mib", m[GPU_MEMORY_MIB],
         (struct range){MIB, 0, AMOUNT_MAX, DEVICE_MEMORY_MIB_DEFAULT * MIB});
@@ -49,10 +66,18 @@ static void read_node(struct parsing *p, const struct at *at, const struct doc *
     *ARRAY_PUSH(p->arena, &w->labels) = (struct case_label){CASE_NODE_LABEL, node.name};
     node.label_count++;
     read_mig(p, at, m[MIG], &node.mig_first, &node.mig_count);
+    read_names(p, at, "taints", m[TAINTS], &node.taint_first, &node.taint_count);
     name_taken(p, at, m[NAME], &p->nodes, node.name, w->nodes.count);
     for (uint32_t i = 0; i < node.device_count; i++) {
         *ARRAY_PUSH(p->arena, &w->devices) = (struct case_device){
             .node = w->nodes.count, .ordinal = i, .memory_bytes = memory_bytes};
+    }
+    const struct at sick = {at, STR("sick_devices"), 0};
+    for (const struct doc *n = list_of(p, &sick, m[SICK]); n; n = n->next) {
+        int64_t ordinal = count_of(p, &sick, "", n, (int64_t)node.device_count - 1, 0);
+        if (node.device_count > 0) {
+            w->devices.items[node.device_first + num_u32((uint64_t)ordinal)].sick = true;
+        }
     }
     *ARRAY_PUSH(p->arena, &w->nodes) = node;
 }
@@ -88,14 +113,34 @@ static void read_entitlement(struct parsing *p, const struct at *up, const struc
     queue->weight_milli.v[resource] = weight < 0 ? WEIGHT_ONE : weight;
 }
 
+/* Past use, as parts of what the pool had. */
+static void read_usage(struct parsing *p, const struct at *up, const struct doc *d,
+                       struct case_queue *queue)
+{
+    static const struct keys keys = {
+        0, RES_COUNT, {STRS("gpu"), STRS("cpu"), STRS("memory")}
+    };
+    const struct at at = {up, STR("usage"), 0};
+    const struct doc *m[MEMBERS_MAX];
+    if (d == NULL) {
+        return;
+    }
+    open_map(p, &at, d, &keys, m);
+    for (uint32_t r = 0; r < RES_COUNT; r++) {
+        queue->usage.v[r] = number_of(p, &at, "", m[r],
+                                      (struct range){USAGE_DENOMINATOR_MAX, 0, AMOUNT_MAX, 0});
+    }
+    p->c->world.config.usage_denominator = USAGE_DENOMINATOR_MAX;
+}
+
 static void read_queue(struct parsing *p, const struct at *at, const struct doc *d)
 {
-    enum { NAME, GPU, CPU, MEMORY, PARENT, PRIORITY, RECLAIM, PREEMPT, COUNT };
+    enum { NAME, GPU, CPU, MEMORY, PARENT, PRIORITY, RECLAIM, PREEMPT, USAGE, COUNT };
     static const struct keys keys = {
         4,
         COUNT,
         {STRS("name"), STRS("gpu"), STRS("cpu"), STRS("memory"), STRS("parent"), STRS("priority"),
-          STRS("reclaim_min_runtime_s"), STRS("preempt_min_runtime_s")}
+          STRS("reclaim_min_runtime_s"), STRS("preempt_min_runtime_s"), STRS("usage")}
     };
     const struct doc *m[MEMBERS_MAX];
     struct case_world *w = &p->c->world;
@@ -113,6 +158,7 @@ static void read_queue(struct parsing *p, const struct at *at, const struct doc 
     read_entitlement(p, at, m[GPU], RES_GPU, &queue);
     read_entitlement(p, at, m[CPU], RES_CPU, &queue);
     read_entitlement(p, at, m[MEMORY], RES_MEMORY, &queue);
+    read_usage(p, at, m[USAGE], &queue);
     name_taken(p, at, m[NAME], &p->queues, queue.name, w->queues.count);
     *ARRAY_PUSH(p->arena, &w->queues) = queue;
 }
@@ -148,10 +194,12 @@ static void read_topology(struct parsing *p, const struct at *at, const struct d
 
 static void read_config(struct parsing *p, const struct doc *d)
 {
-    enum { PLACEMENT, DEVICE, MIG_CHARGE, COUNT };
+    enum { PLACEMENT, DEVICE, MIG_CHARGE, K, FULL_HIERARCHY, COUNT };
     enum { GPU, CPU, PLACEMENT_KEYS };
     static const struct keys keys = {
-        0, COUNT, {STRS("placement"), STRS("device"), STRS("mig_charge")}
+        0,
+        COUNT,
+        {STRS("placement"), STRS("device"), STRS("mig_charge"), STRS("k"), STRS("full_hierarchy")}
     };
     static const struct keys placement_keys = {
         0, PLACEMENT_KEYS, {STRS("gpu"), STRS("cpu")}
@@ -168,6 +216,9 @@ static void read_config(struct parsing *p, const struct doc *d)
     open_map(p, &at, d, &keys, m);
     config->device_order = (enum device_order)word_of(p, &at, "device", m[DEVICE], orders, 2);
     config->mig_charge = (enum mig_charge)word_of(p, &at, "mig_charge", m[MIG_CHARGE], charges, 2);
+    config->k_permille = number_of(p, &at, "k", m[K],
+                                   (struct range){1000, 0, K_PERMILLE_MAX, config->k_permille});
+    config->full_hierarchy = bool_of(p, &at, "full_hierarchy", m[FULL_HIERARCHY], true);
     if (m[PLACEMENT] != NULL) {
         const struct at in = {&at, STR("placement"), 0};
         const struct doc *k[MEMBERS_MAX];

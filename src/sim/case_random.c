@@ -155,6 +155,7 @@ static uint32_t random_workload(struct dice *d, uint32_t pods_max)
                                                   .workload = ix,
                                                   .group = row.group_first,
                                                   .shape = w->shapes.count,
+                                                  .nominated_node = IX_NONE,
                                                   .node = IX_NONE};
     }
     *ARRAY_PUSH(w->arena, &w->shapes) = random_shape(d);

@@ -260,6 +260,18 @@ void name_taken(struct parsing *p, const struct at *at, const struct doc *d, str
 
 /* ---- small maps with free keys ---- */
 
+void read_names(struct parsing *p, const struct at *up, const char *key, const struct doc *d,
+                uint32_t *first, uint32_t *count)
+{
+    const struct at at = {up, str_from_c(key), 0};
+    struct case_world *w = &p->c->world;
+    *first = w->keys.count;
+    for (const struct doc *n = list_of(p, &at, d); n; n = n->next) {
+        *ARRAY_PUSH(p->arena, &w->keys) = text_of(p, &at, "", n);
+        *count += 1;
+    }
+}
+
 void read_labels(struct parsing *p, const struct at *up, const struct doc *d, uint32_t *first,
                  uint32_t *count)
 {

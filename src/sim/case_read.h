@@ -77,6 +77,9 @@ uint32_t index_of(struct parsing *p, const struct at *up, const char *key, const
 void name_taken(struct parsing *p, const struct at *at, const struct doc *d, struct map *map,
                 struct str name, uint32_t ix);
 
+/* A list of texts becomes a run of keys[] of the world. */
+void read_names(struct parsing *p, const struct at *up, const char *key, const struct doc *d,
+                uint32_t *first, uint32_t *count);
 /* Maps with free keys become runs of labels[] and amounts[] of the world. */
 void read_labels(struct parsing *p, const struct at *up, const struct doc *d, uint32_t *first,
                  uint32_t *count);

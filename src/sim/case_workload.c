@@ -226,21 +226,10 @@ enum pod_key {
     POD_ANTI_AFFINITY,
     POD_MIG,
     POD_RETURNS,
+    POD_TOLERATES,
+    POD_NOMINATED,
     POD_KEY_COUNT
 };
-
-static void read_node_affinity(struct parsing *p, const struct at *up, const struct doc *d,
-                               struct case_shape *shape)
-{
-    const struct at at = {up, STR("node_affinity"), 0};
-    struct case_world *w = &p->c->world;
-    shape->only_nodes = true;
-    shape->node_first = w->keys.count;
-    for (const struct doc *n = list_of(p, &at, d); n; n = n->next) {
-        *ARRAY_PUSH(p->arena, &w->keys) = text_of(p, &at, "", n);
-        shape->node_count++;
-    }
-}
 
 /* The shape of a pod: that of its workload unless it says something of its own. */
 static uint32_t pod_shape(struct parsing *p, const struct at *at, const struct doc **m,
@@ -248,7 +237,7 @@ static uint32_t pod_shape(struct parsing *p, const struct at *at, const struct d
 {
     struct case_world *w = &p->c->world;
     bool own = m[POD_GPU] || m[POD_NODE_AFFINITY] || m[POD_LABELS] || m[POD_AFFINITY] ||
-               m[POD_ANTI_AFFINITY] || m[POD_MIG];
+               m[POD_ANTI_AFFINITY] || m[POD_MIG] || m[POD_TOLERATES];
     if (!own && defaults->shape_made) {
         return defaults->shape_ix;
     }
@@ -257,8 +246,12 @@ static uint32_t pod_shape(struct parsing *p, const struct at *at, const struct d
         read_gpu(p, at, m[POD_GPU], NULL, NULL, &shape);
     }
     if (m[POD_NODE_AFFINITY]) {
-        read_node_affinity(p, at, m[POD_NODE_AFFINITY], &shape);
+        shape.only_nodes = true;
+        read_names(p, at, "node_affinity", m[POD_NODE_AFFINITY], &shape.node_first,
+                   &shape.node_count);
     }
+    read_names(p, at, "tolerates", m[POD_TOLERATES], &shape.tolerates_first,
+               &shape.tolerates_count);
     read_labels(p, at, m[POD_LABELS], &shape.label_first, &shape.label_count);
     read_mig(p, at, m[POD_MIG], &shape.mig_first, &shape.mig_count);
     shape.affinity_key = text_of(p, at, "affinity_key", m[POD_AFFINITY]);
@@ -279,7 +272,8 @@ static void read_pod(struct parsing *p, const struct at *at, const struct doc *d
         POD_KEY_COUNT,
         {STRS("name"), STRS("state"), STRS("node"), STRS("devices"), STRS("group"), STRS("gpu"),
           STRS("priority"), STRS("node_affinity"), STRS("labels"), STRS("affinity_key"),
-          STRS("anti_affinity_key"), STRS("mig"), STRS("returns")}
+          STRS("anti_affinity_key"), STRS("mig"), STRS("returns"), STRS("tolerates"),
+          STRS("nominated_node")}
     };
     static const struct str states[] = {STRS("pending"),   STRS("gated"),     STRS("running"),
                                         STRS("releasing"), STRS("succeeded"), STRS("failed"),
@@ -289,15 +283,17 @@ static void read_pod(struct parsing *p, const struct at *at, const struct doc *d
     open_map(p, at, d, &keys, m);
 
     uint32_t state = word_of(p, at, "state", m[POD_STATE], states, COUNT_OF(states));
-    struct case_pod pod = {.name = text_of(p, at, "name", m[POD_NAME]),
-                           .workload = workload,
-                           .group = group_of(p, at, m[POD_GROUP], workload, listed_count),
-                           .shape = pod_shape(p, at, m, defaults),
-                           .order = number_of(p, at, "priority", m[POD_PRIORITY],
-                                              (struct range){1, -AMOUNT_MAX, AMOUNT_MAX, 0}),
-                           .state = (enum case_pod_state)state, /* states[] is in its order */
-                           .returns = bool_of(p, at, "returns", m[POD_RETURNS], false),
-                           .node = index_of(p, at, "node", m[POD_NODE], &p->nodes, "node")};
+    struct case_pod pod = {
+        .name = text_of(p, at, "name", m[POD_NAME]),
+        .workload = workload,
+        .group = group_of(p, at, m[POD_GROUP], workload, listed_count),
+        .shape = pod_shape(p, at, m, defaults),
+        .order = number_of(p, at, "priority", m[POD_PRIORITY],
+                           (struct range){1, -AMOUNT_MAX, AMOUNT_MAX, 0}),
+        .state = (enum case_pod_state)state, /* states[] is in its order */
+        .nominated_node = index_of(p, at, "nominated_node", m[POD_NOMINATED], &p->nodes, "node"),
+        .returns = bool_of(p, at, "returns", m[POD_RETURNS], false),
+        .node = index_of(p, at, "node", m[POD_NODE], &p->nodes, "node")};
     if (pod.returns && pod.state != CASE_RELEASING) {
         PROBLEM(p, at, m[POD_RETURNS], "only a pod that is releasing can return");
     }

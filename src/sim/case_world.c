@@ -145,8 +145,8 @@ static void freeze_nodes(struct freezing *f)
                                 .memory_bytes = node->memory_bytes,
                                 .pods = node->pods,
                                 .mig = node->mig,
-                                .ready = true,
-                                .schedulable = true};
+                                .ready = !node->lost,
+                                .schedulable = !node->cordoned};
         row.extended_first = extended_run(f, node->mig_first, node->mig_count);
         *ARRAY_PUSH(f->arena, &f->s->nodes) = row;
     }
@@ -157,7 +157,7 @@ static void freeze_nodes(struct freezing *f)
                                                            .tag = d,
                                                            .ordinal = device->ordinal,
                                                            .memory_bytes = device->memory_bytes,
-                                                           .healthy = true};
+                                                           .healthy = !device->sick};
     }
 }
 
@@ -185,6 +185,7 @@ static void freeze_queues(struct freezing *f)
             .quota = queue->quota,
             .limit = queue->limit,
             .weight_milli = queue->weight_milli,
+            .usage = queue->usage,
             .priority = queue->priority,
             .created_seq = q,
             .reclaim_min_runtime_ms = queue->reclaim_min_runtime_ms,
@@ -220,6 +221,38 @@ static uint32_t selected_set(struct freezing *f, const struct case_shape *shape)
     uint32_t ix = f->s->node_sets.count;
     *ARRAY_PUSH(f->arena, &f->s->node_sets) = (struct snap_node_set){.words = words};
     return ix;
+}
+
+static bool tolerates(const struct case_world *w, const struct case_shape *shape, struct str taint)
+{
+    for (uint32_t i = 0; i < shape->tolerates_count; i++) {
+        if (str_eq(w->keys.items[shape->tolerates_first + i], taint)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The nodes all of whose taints the shape tolerates. */
+static uint32_t tolerated_set(struct freezing *f, const struct case_shape *shape)
+{
+    uint32_t node_count = f->w->nodes.count;
+    uint64_t *words = ARENA_ARRAY(f->arena, uint64_t, (node_count + 63) / 64 + 1);
+    bool all = true;
+    for (uint32_t n = 0; n < node_count; n++) {
+        const struct case_node *node = &f->w->nodes.items[n];
+        bool here = true;
+        for (uint32_t k = 0; k < node->taint_count; k++) {
+            here = here && tolerates(f->w, shape, f->w->keys.items[node->taint_first + k]);
+        }
+        words[n / 64] |= (uint64_t)here << (n % 64);
+        all = all && here;
+    }
+    if (all) {
+        return IX_NONE;
+    }
+    *ARRAY_PUSH(f->arena, &f->s->node_sets) = (struct snap_node_set){.words = words};
+    return f->s->node_sets.count - 1;
 }
 
 /* Whether pods of shape `pod` carry all the labels that pods of shape `term` carry. */
@@ -288,7 +321,7 @@ static void freeze_shapes(struct freezing *f)
                                  .memory_bytes = shape->memory_bytes,
                                  .extended_count = shape->mig_count,
                                  .selected_set = selected_set(f, shape),
-                                 .tolerated_set = IX_NONE};
+                                 .tolerated_set = tolerated_set(f, shape)};
         row.extended_first = extended_run(f, shape->mig_first, shape->mig_count);
         for (uint32_t kind = 0; kind < 2; kind++) {
             refer_to_term(f, terms[i].term[kind], &row.carries_first, &row.carries_count);
@@ -362,7 +395,7 @@ static void freeze_pods(struct freezing *f)
                                 .order_rank = -pod->order,
                                 .created_ms = workload->created_ms,
                                 .node = {IX_NONE},
-                                .nominated_node = IX_NONE,
+                                .nominated_node = pod->nominated_node,
                                 .returns = pod->state == CASE_RELEASING && pod->returns};
         if (case_pod_holds(pod)) {
             row.node.ix = pod->node;

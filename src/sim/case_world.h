@@ -26,18 +26,22 @@ struct case_node {
     uint32_t device_first, device_count; /* run in devices[] */
     uint32_t label_first, label_count;   /* run in labels[]; CASE_NODE_LABEL included */
     uint32_t mig_first, mig_count;       /* run in amounts[] */
+    uint32_t taint_first, taint_count;   /* run in keys[] */
     enum mig_strategy mig;
+    bool lost, cordoned;
     int64_t cpu_milli, memory_bytes, pods;
 };
 struct case_device {
     uint32_t node, ordinal;
     int64_t memory_bytes;
+    bool sick;
 };
 struct case_queue {
     struct str name;
     uint32_t parent;
     int64_t priority;
     struct amounts quota, limit, weight_milli;
+    struct amounts usage; /* past use, in parts of USAGE_DENOMINATOR_MAX */
     int64_t reclaim_min_runtime_ms, preempt_min_runtime_ms; /* DURATION_UNSET: inherited */
 };
 struct case_topology {
@@ -63,6 +67,7 @@ struct case_shape {
     uint32_t mig_first, mig_count; /* run in amounts[] */
     bool only_nodes;               /* only the nodes named in keys[node_first …] */
     uint32_t node_first, node_count;
+    uint32_t tolerates_first, tolerates_count;  /* run in keys[]: taints */
     uint32_t label_first, label_count;          /* run in labels[] */
     struct str affinity_key, anti_affinity_key; /* "": none */
 };
@@ -98,6 +103,7 @@ struct case_pod {
     uint32_t workload, group, shape;
     int64_t order; /* within the gang, the higher first */
     enum case_pod_state state;
+    uint32_t nominated_node;         /* IX_NONE */
     bool returns;                    /* RELEASING: pending again once it is gone */
     uint32_t node;                   /* of its place; else where it was last, or none */
     uint32_t hold_first, hold_count; /* run in holds[] */
@@ -124,7 +130,7 @@ struct case_world {
     ARRAY(struct case_shape) shapes;
     ARRAY(struct case_label) labels;
     ARRAY(struct case_amount) amounts;
-    ARRAY(struct str) keys; /* label keys of topologies, node names of shapes */
+    ARRAY(struct str) keys; /* label keys of topologies, node names and taints */
     ARRAY(struct case_hold) holds;
     ARRAY(struct case_claim) claims;
 };
