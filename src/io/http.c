@@ -64,6 +64,7 @@ struct connection_note {
 struct listener {
     struct http *http;
     struct MHD_Daemon *daemon;
+    uint32_t connections, connections_max;
     bool local, quiesced;
 };
 
@@ -435,6 +436,7 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **k
         }
         h->notes = note;
         *kept = note;
+        listener->connections++;
     } else if (note != NULL) {
         if (note->prev != NULL) {
             note->prev->next = note->next;
@@ -446,6 +448,9 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **k
         }
         mem_free(note);
         *kept = NULL;
+        /* The library stopped listening, and begins again only when it runs once more. */
+        h->resumed = h->resumed || listener->connections == listener->connections_max;
+        listener->connections--;
     }
 }
 
@@ -525,13 +530,16 @@ enum status http_listen(struct http *h, int fd, bool local, struct err *err)
 {
     CHECK(h->listener_count < LISTENERS_MAX);
     struct listener *listener = &h->listeners[h->listener_count];
-    *listener = (struct listener){.http = h, .local = local};
+    *listener = (struct listener){
+        .http = h,
+        .local = local,
+        .connections_max = local ? HTTP_CONNECTIONS_MAX : HTTP_TCP_CONNECTIONS_MAX,
+    };
     listener->daemon = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE, 0, NULL, NULL, on_access,
         listener, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)(local ? HTTP_HEADER_BYTES_MAX : HTTP_TCP_HEADER_BYTES_MAX),
-        MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned int)(local ? HTTP_CONNECTIONS_MAX : HTTP_TCP_CONNECTIONS_MAX),
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned int)listener->connections_max,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)HTTP_IDLE_SECONDS, MHD_OPTION_NOTIFY_COMPLETED,
         on_completed, NULL, MHD_OPTION_NOTIFY_CONNECTION, on_connection, listener, MHD_OPTION_END);
     if (listener->daemon == NULL) {

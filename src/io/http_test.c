@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/check.h"
@@ -307,6 +308,35 @@ TEST(a_connection_is_handed_over_and_given_back)
     close(fd);
     server_stop(&s);
     EXPECT_I64(s.over, 1);
+}
+
+TEST(more_clients_than_there_is_room_for_do_not_shut_out_those_after_them)
+{
+    enum { CLIENTS = HTTP_CONNECTIONS_MAX + 100 };
+    static int fds[CLIENTS];
+    struct rlimit files;
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &files) == 0);
+    files.rlim_cur = files.rlim_max; /* both ends are in this process */
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &files) == 0);
+    struct server s;
+    server_start(&s);
+    struct err err = {0};
+    for (int i = 0; i < CLIENTS; i++) {
+        REQUIRE_OK(connect_unix(s.path, &fds[i], &err), &err);
+    }
+    int last =
+        fds[HTTP_CONNECTIONS_MAX - 1]; /* its answer shows that all before it are there too */
+    char byte;
+    REQUIRE_OK(file_write_all(last, STR("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), &err), &err);
+    REQUIRE(read(last, &byte, 1) == 1);
+    for (int i = 0; i < CLIENTS; i++) {
+        close(fds[i]);
+    }
+    struct buf body;
+    buf_init(&body, 1000);
+    EXPECT_I64(call(&s, &(struct call){.path = "/", .local = true}, &body), 200);
+    buf_done(&body);
+    server_stop(&s);
 }
 
 TEST(stopping_ends_what_is_open)

@@ -14,7 +14,7 @@
 #include "base/num.h"
 #include "io/file.h"
 
-enum { BACKLOG = 128, HOST_MAX = 255 };
+enum { BACKLOG = 1024, HOST_MAX = 255 };
 
 static enum status not_an_address(struct str text, struct err *err)
 {
