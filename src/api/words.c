@@ -2,6 +2,7 @@
 // A table of sentences by code. In braces is what the reason carries:
 //   {queue} {pool} {other}            names; {other} is "another workload" when none is known
 //   {requested} {held} {bound}        amounts of the reason's resource, with the unit
+//   {sum}                             what is held with what is requested on top
 //   {requested#} {held#} {bound#}     the same fields as plain counts
 //   {nodes}                           ": 3 nodes: not enough devices free; …", or nothing
 //   {until}                           " until 2026-11-30T12:00:00.000Z", or nothing
@@ -47,8 +48,8 @@ static const char *const sentences[REASON_COUNT] = {
         "one round; it is behind them.",
     [REASON_PREEMPTION_DELAY] = "It may not yet take from others{until}.",
     [REASON_FAIR_SHARE_REACHED] =
-        "It asks for {requested}; {queue} holds {held} in node pool {pool} "
-        "and its fair share is {bound}, so it may not take from others.",
+        "It asks for {requested}; with that {queue} would hold {sum} in node pool {pool}, above "
+        "its fair share of {bound}, so it may not take from others.",
     [REASON_NO_VICTIMS] = "Nothing is free for it in node pool {pool}, and nothing there may be "
                           "stopped for it{nodes}.",
     [REASON_VICTIMS_PROTECTED] = "{other} could be stopped for it, but is inside its minimum run "
@@ -203,8 +204,9 @@ static void add_field(const struct why *why, struct str name, struct buf *out)
         int64_t value;
     } numbers[] = {
         {STR("requested"), why->requested},
-        {STR("held"),      why->held     },
-        {STR("bound"),     why->bound    },
+        {STR("held"), why->held},
+        {STR("bound"), why->bound},
+        {STR("sum"), num_sat_add_i64(why->held, why->requested)},
     };
     enum resource resource = why->resource < RES_COUNT ? (enum resource)why->resource : RES_GPU;
     for (size_t i = 0; i < COUNT_OF(numbers); i++) {

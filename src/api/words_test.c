@@ -52,6 +52,15 @@ TEST(sentences)
           .bound = 1 << 30},
          STR("It asks for 1.5 GiB of memory; department d holds 0 bytes of memory in node pool p "
              "and may hold at most 1 GiB of memory.")                                            },
+        {"the fair share is reached",
+         {.code = REASON_FAIR_SHARE_REACHED,
+          .pool = STR("x"),
+          .queue = STR("p"),
+          .requested = 28000,
+          .held = 21000,
+          .bound = 28000},
+         STR("It asks for 4 GPUs; with that project p would hold 7 GPUs in node pool x, above its "
+             "fair share of 4 GPUs, so it may not take from others.")                            },
         {"fractions and causes of nodes",
          {.code = REASON_NO_NODE_FITS,
           .pool = STR("p"),
