@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Logs: a pod's log file as a stream. A timer moves pieces of all open streams while there is room
-// on their way out; a stream that follows ends when the pod has ended and its file is read.
+// on their way out; a stream that follows ends when the pod has ended and its file is read. Where a
+// stream begins stands in the head of the answer, so that a client whose connection was lost can ask
+// for what comes behind what it has.
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "api/call.h"
@@ -28,7 +31,6 @@ struct log_stream {
     int fd; /* -1: the file is not there yet */
     struct str path;
     int64_t offset;
-    int64_t tail; /* lines, -1: all */
     bool follow, ended;
 };
 
@@ -89,9 +91,26 @@ static void open_file(struct log_stream *s)
 {
     if (s->fd < 0) {
         s->fd = open(s->path.ptr, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-        if (s->fd >= 0 && s->tail >= 0) {
-            s->offset = tail_offset(s->fd, s->tail);
-        }
+    }
+}
+
+/* A log that has grown too large is put aside, and another begun under its name. */
+static bool is_begun_anew(const struct log_stream *s)
+{
+    struct stat ours, named;
+    return s->fd >= 0 && fstat(s->fd, &ours) == 0 &&
+           fstatat(AT_FDCWD, s->path.ptr, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           (ours.st_ino != named.st_ino || ours.st_dev != named.st_dev);
+}
+
+static void find_start(struct log_stream *s, int64_t tail)
+{
+    struct stat st;
+    open_file(s);
+    if (s->fd >= 0 && tail >= 0) {
+        s->offset = tail_offset(s->fd, tail);
+    } else if (s->fd < 0 || fstat(s->fd, &st) != 0 || s->offset > st.st_size) {
+        s->offset = 0;
     }
 }
 
@@ -101,6 +120,7 @@ static bool move_piece(struct log_stream *s)
     char piece[PIECE_BYTES];
     struct http_request *r = s->call->request;
     bool live = is_live(s); /* before reading: what it wrote until then is read now */
+    bool anew = is_begun_anew(s);
     open_file(s);
     ssize_t n = s->fd >= 0 ? pread(s->fd, piece, sizeof piece, s->offset) : 0;
     if (n > 0) {
@@ -109,6 +129,11 @@ static bool move_piece(struct log_stream *s)
             s->ended = true;
         }
         return !s->ended;
+    }
+    if (anew && s->follow) {
+        file_close(&s->fd);
+        s->offset = 0;
+        return true;
     }
     if (!s->follow || !live) {
         http_stream_end(r);
@@ -163,43 +188,87 @@ static const struct pod *choose_pod(struct call *c, const struct workload *wl)
     return NULL;
 }
 
-static bool find_log(struct call *c, const struct workload *wl, const struct pod *p, bool previous,
-                     struct log_stream *s)
+static bool has_not_started(struct call *c, const struct workload *wl, bool before)
 {
     struct err err;
-    const struct api_host *host = &c->api->config.host;
-    uint32_t attempts = p->attempt;
-    /* The current attempt has begun when the pod is not just waiting for it. */
-    if (host->log_path == NULL) {
-        err_set(&err, STATUS_UNSUPPORTED, "this server cannot read the logs of pods");
-    } else if (attempts == 0 || (previous && attempts < 2)) {
-        err_set(&err, STATUS_UNKNOWN, "%s of workload " STR_FMT " has not started%s, it has no log",
-                wl->pods_count > 1 ? "that pod" : "the pod", STR_ARG(wl->name),
-                previous ? " before" : "");
-        err_hint(&err, "weir why " STR_FMT "/" STR_FMT " says what it waits for",
-                 STR_ARG(wl->project), STR_ARG(wl->name));
-    } else {
-        s->pod = p->id;
-        s->attempt = previous ? attempts - 1 : attempts;
-        s->path = host->log_path(host->ctx, p->id, s->attempt, false, c->arena);
-        return true;
-    }
+    err_set(&err, STATUS_UNKNOWN, "%s of workload " STR_FMT " has not started%s, it has no log",
+            wl->pods_count > 1 ? "that pod" : "the pod", STR_ARG(wl->name),
+            before ? " before" : "");
+    err_hint(&err, "weir why " STR_FMT "/" STR_FMT " says what it waits for", STR_ARG(wl->project),
+             STR_ARG(wl->name));
     call_fail(c, &err);
     return false;
 }
 
+/* Which start of the pod is meant: attempt, when it is not 0, or the last, or the one before that. */
+static bool find_log(struct call *c, const struct workload *wl, const struct pod *p, bool previous,
+                     int64_t attempt, struct log_stream *s)
+{
+    struct err err;
+    const struct api_host *host = &c->api->config.host;
+    if (host->log_path == NULL) {
+        err_set(&err, STATUS_UNSUPPORTED, "this server cannot read the logs of pods");
+        call_fail(c, &err);
+        return false;
+    }
+    if (p->attempt == 0 || (previous && p->attempt < 2)) {
+        return has_not_started(c, wl, previous);
+    }
+    if (attempt > p->attempt) {
+        err_set(&err, STATUS_UNKNOWN, "the pod of workload " STR_FMT " has started %u times",
+                STR_ARG(wl->name), p->attempt);
+        err_field(&err, "attempt");
+        call_fail(c, &err);
+        return false;
+    }
+    s->pod = p->id;
+    s->attempt = attempt > 0 ? (uint32_t)attempt : previous ? p->attempt - 1 : p->attempt;
+    s->path = host->log_path(host->ctx, p->id, s->attempt, false, c->arena);
+    return true;
+}
+
+static bool one_start(struct call *c, bool previous, int64_t attempt, int64_t tail, int64_t offset)
+{
+    struct err err;
+    bool two = previous && attempt > 0;
+    if (!two && (tail < 0 || offset == 0)) {
+        return true;
+    }
+    err_set(&err, STATUS_INVALID, "%s are given, which one counts?",
+            two ? "previous and attempt" : "tail and offset");
+    err_field(&err, "%s", two ? "previous" : "tail");
+    err_hint(&err, "leave one of them out");
+    call_fail(c, &err);
+    return false;
+}
+
+/* What a client asks for to go on from here, should the connection be lost. */
+static void say_start(struct call *c, const struct log_stream *s)
+{
+    char pod[UUID_TEXT_LEN + 1];
+    uuid_format(s->pod, pod);
+    http_set_header(c->request, "Weir-Pod", str_from_c(pod));
+    http_set_header(c->request, "Weir-Attempt", arena_printf(c->arena, "%u", s->attempt));
+    http_set_header(c->request, "Weir-Offset",
+                    arena_printf(c->arena, "%lld", (long long)s->offset));
+}
+
 void get_logs(struct call *c)
 {
-    struct log_stream found = {.fd = -1, .tail = -1};
+    struct log_stream found = {.fd = -1};
     bool previous = false;
+    int64_t tail = -1, attempt = 0;
     const struct workload *wl = call_workload(c);
-    if (wl == NULL || !call_args(c, "pod follow tail previous") ||
+    if (wl == NULL || !call_args(c, "pod follow tail previous attempt offset") ||
         !call_flag(c, STR("follow"), &found.follow) || !call_flag(c, STR("previous"), &previous) ||
-        !call_number(c, STR("tail"), -1, TAIL_LINES_MAX, &found.tail)) {
+        !call_number(c, STR("tail"), -1, TAIL_LINES_MAX, &tail) ||
+        !call_number(c, STR("attempt"), 1, UINT32_MAX, &attempt) ||
+        !call_number(c, STR("offset"), 0, INT64_MAX, &found.offset) ||
+        !one_start(c, previous, attempt, tail, found.offset)) {
         return;
     }
     const struct pod *p = choose_pod(c, wl);
-    if (p == NULL || !find_log(c, wl, p, previous, &found)) {
+    if (p == NULL || !find_log(c, wl, p, previous, attempt, &found)) {
         return;
     }
     struct uuid *id = ARENA_NEW(c->arena, struct uuid);
@@ -207,22 +276,22 @@ void get_logs(struct call *c)
     c->context = id;
     struct log_stream *s = mem_alloc(sizeof *s);
     *s = found;
+    find_start(s, tail);
     s->call = c;
     s->next = c->api->logs;
     c->api->logs = s;
     c->request->over = on_over;
     c->request->over_arg = s;
+    say_start(c, s);
     http_stream_begin(c->request, 200, "text/plain; charset=utf-8");
     loop_at(c->api->config.loop, &c->api->log_timer, clock_mono_ms(), on_turn, c->api);
 }
 
+/* They have not come to their end: the server cuts them off. */
 void logs_stop(struct api *api)
 {
     loop_cancel(api->config.loop, &api->log_timer);
     for (struct log_stream *s = api->logs; s != NULL; s = s->next) {
-        if (!s->ended) {
-            s->ended = true;
-            http_stream_end(s->call->request);
-        }
+        s->ended = true;
     }
 }

@@ -326,6 +326,16 @@ static CURLcode drive(struct client *c, CURLM *multi, bool (*idle)(void *ctx), v
     return code;
 }
 
+struct str client_header(struct client *c, const char *name)
+{
+    struct curl_header *header = NULL;
+    if (c->handle == NULL ||
+        curl_easy_header(c->handle, name, 0, CURLH_HEADER, -1, &header) != CURLHE_OK) {
+        return STR("");
+    }
+    return arena_str(c->arena, str_from_c(header->value));
+}
+
 enum status client_stream(struct client *c, struct str path,
                           const struct client_stream_hooks *hooks, struct answer *out,
                           struct err *err)

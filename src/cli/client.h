@@ -53,7 +53,7 @@ void client_next_key(struct client *c);
 
 /* client_stream gets path and hands its pieces to sink as they come. idle (NULL: none) is called some
  * ten times a second. When one of them returns false the stream ends with STATUS_OK. A lost
- * connection is STATUS_UNREACHABLE. */
+ * connection, or a stream cut off by a server that stops, is STATUS_UNREACHABLE. */
 struct client_stream_hooks {
     bool (*sink)(void *ctx, struct str piece);
     bool (*idle)(void *ctx);
@@ -62,6 +62,9 @@ struct client_stream_hooks {
 MUST_USE enum status client_stream(struct client *c, struct str path,
                                    const struct client_stream_hooks *hooks, struct answer *out,
                                    struct err *err);
+
+/* client_header gives a header of the answer that the last call or stream got, "" when it got none. */
+struct str client_header(struct client *c, const char *name);
 
 /* client_read makes *out, and of an error (code 400 and above) err, from an answer that came by another
  * way (the handshake of a WebSocket). */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/num.h"
 #include "cli/listing.h"
 #include "cli/run.h"
 #include "cli/view.h"
@@ -46,6 +47,13 @@ static bool has_started(struct str phase)
 {
     static const char *const words[] = {"Running", "Degraded", "Updating"};
     return has_ended(phase) || is_one_of(phase, words, COUNT_OF(words));
+}
+
+// A server that was there at lost_ms (0: never) is waited for a while, since it may be restarted.
+static bool may_come_back(enum status status, int64_t lost_ms)
+{
+    return (status == STATUS_OK || status == STATUS_UNREACHABLE || status == STATUS_BUSY) &&
+           lost_ms > 0 && clock_mono_ms() - lost_ms <= RECONNECT_MS_MAX;
 }
 
 /* Waiting. */
@@ -128,7 +136,7 @@ int live_wait(struct cli *cli, struct str path, int64_t timeout_ms)
 
 struct log_sink {
     int64_t left; /* bytes that may still be written, -1: all */
-    bool failed;
+    int64_t got;  /* of this connection */
 };
 
 static bool log_write(void *ctx, struct str piece)
@@ -137,21 +145,53 @@ static bool log_write(void *ctx, struct str piece)
     if (s->left >= 0 && (int64_t)piece.len > s->left) {
         piece.len = (uint32_t)s->left;
     }
+    s->got += piece.len;
     s->left -= s->left >= 0 ? (int64_t)piece.len : 0;
-    s->failed = fwrite(piece.ptr, 1, piece.len, stdout) != piece.len || fflush(stdout) != 0;
-    return !s->failed && s->left != 0;
+    bool failed = fwrite(piece.ptr, 1, piece.len, stdout) != piece.len || fflush(stdout) != 0;
+    return !failed && s->left != 0;
 }
 
-static int stream_logs(struct cli *cli, struct str path, int64_t limit)
+// What asks for the rest of the output that the last connection began with, or "" when there was none.
+static struct str log_rest(struct cli *cli, struct str path, bool follow,
+                           const struct log_sink *sink)
+{
+    struct client *c = &cli->client;
+    struct str pod = client_header(c, "Weir-Pod"), attempt = client_header(c, "Weir-Attempt");
+    int64_t offset;
+    if (!num_parse_i64(client_header(c, "Weir-Offset"), &offset)) {
+        return STR("");
+    }
+    struct str rest = client_query(c, str_sub(path, 0, str_find(path, '?')), "pod", pod);
+    rest = client_query(c, rest, "attempt", attempt);
+    rest = client_query(c, rest, "offset",
+                        arena_printf(&cli->arena, "%lld", (long long)(offset + sink->got)));
+    return follow ? client_query(c, rest, "follow", STR("1")) : rest;
+}
+
+// The output ends when the pod has: a connection that is lost before is made again.
+static int stream_logs(struct cli *cli, struct str path, bool follow, int64_t limit)
 {
     struct log_sink sink = {.left = limit};
     struct client_stream_hooks hooks = {.sink = log_write, .ctx = &sink};
-    struct answer answer;
-    struct err err;
-    if (client_stream(&cli->client, path, &hooks, &answer, &err) != STATUS_OK) {
-        return cli_fail(cli, &err, answer.body);
+    path = follow ? client_query(&cli->client, path, "follow", STR("1")) : path;
+    for (int64_t lost_ms = 0;;) {
+        struct answer answer;
+        struct err err;
+        sink.got = 0;
+        enum status status = client_stream(&cli->client, path, &hooks, &answer, &err);
+        if (status == STATUS_OK) {
+            return 0;
+        }
+        struct str rest = log_rest(cli, path, follow, &sink);
+        if (rest.len > 0) {
+            path = rest;
+            lost_ms = clock_mono_ms();
+        }
+        if (!may_come_back(status, lost_ms)) {
+            return cli_fail(cli, &err, answer.body);
+        }
+        poll(NULL, 0, FRAME_MS);
     }
-    return 0;
 }
 
 int run_logs(struct cli *cli, const struct args *args)
@@ -167,9 +207,6 @@ int run_logs(struct cli *cli, const struct args *args)
     }
     int64_t tail = args_number(args, "tail", -1);
     path = workload_below(cli, path, "/logs");
-    if (args_has(args, "follow")) {
-        path = client_query(&cli->client, path, "follow", STR("1"));
-    }
     if (args_has(args, "previous")) {
         path = client_query(&cli->client, path, "previous", STR("1"));
     }
@@ -180,7 +217,7 @@ int run_logs(struct cli *cli, const struct args *args)
         path = client_query(&cli->client, path, "tail",
                             arena_printf(&cli->arena, "%lld", (long long)tail));
     }
-    return stream_logs(cli, path, args_number(args, "limit-bytes", -1));
+    return stream_logs(cli, path, args_has(args, "follow"), args_number(args, "limit-bytes", -1));
 }
 
 static int ended_status(struct cli *cli, const struct doc *w)
@@ -200,15 +237,14 @@ static int ended_status(struct cli *cli, const struct doc *w)
 
 int live_attach(struct cli *cli, struct str path, struct str pod, int64_t timeout_ms)
 {
-    struct str logs = client_query(&cli->client, workload_below(cli, path, "/logs"), "follow",
-                                   STR("1"));
+    struct str logs = workload_below(cli, path, "/logs");
     if (pod.len > 0) {
         logs = client_query(&cli->client, logs, "pod", pod);
     }
     for (;;) {
         struct arena_mark mark = arena_mark(&cli->arena);
         int failed = live_wait(cli, path, timeout_ms);
-        failed = failed ? failed : stream_logs(cli, logs, -1);
+        failed = failed ? failed : stream_logs(cli, logs, true, -1);
         if (failed) {
             return failed;
         }
@@ -438,8 +474,7 @@ static int watch_follow(struct watch *w, struct str path)
             return EXIT_FAILED;
         }
         lost_ms = w->connected ? clock_mono_ms() : lost_ms;
-        bool gone = status == STATUS_OK || status == STATUS_UNREACHABLE;
-        if (!gone || lost_ms == 0 || clock_mono_ms() - lost_ms > RECONNECT_MS_MAX) {
+        if (!may_come_back(status, lost_ms)) {
             if (status == STATUS_OK) {
                 err_set(&err, STATUS_UNREACHABLE, "the server has stopped");
                 err_hint(&err, "start it with weir up");

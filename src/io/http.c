@@ -592,8 +592,9 @@ static void end_request_of(void *arg, struct http_request *r)
         p->http->hooks.refuse(p->http->hooks.ctx, r, &err);
     } else if (p->upgrade_handle != NULL) {
         http_upgrade_close(r);
-    } else if (p->streaming) {
-        http_stream_end(r);
+    } else if (p->streaming && !p->stream_ended) {
+        p->stream_dropped = true; /* without its last chunk, so that its reader knows */
+        wake(p);
     }
 }
 

@@ -66,7 +66,7 @@ MUST_USE enum status http_listen(struct http *h, int fd, bool local, struct err 
 void http_quiesce(struct http *h);
 /* http_each calls fn for every request that was handed to the handler and is not over. */
 void http_each(struct http *h, void (*fn)(void *arg, struct http_request *r), void *arg);
-void http_free(struct http *h); /* ends what is left */
+void http_free(struct http *h); /* answers what is left; streams that have not ended are cut off */
 
 struct str http_header(const struct http_request *r, const char *name); /* empty when missing */
 /* http_arg gives the first query argument of that name, or empty. */
