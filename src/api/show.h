@@ -12,6 +12,8 @@ struct show {
     struct arena *arena; /* scratch of the answer */
     /* Places in the queue of all that wait, made when first needed. */
     uint32_t *places; /* [workloads_count], 0: it does not wait */
+    /* Workloads of each queue by pool, made when first needed. */
+    struct queue_counts *counts;
 };
 
 void show_workload(struct show *s, struct jw *w, const struct workload *wl, bool with_events);

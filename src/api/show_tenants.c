@@ -2,7 +2,10 @@
 // Departments, projects, node pools, nodes: what they may and what they hold.
 #include "api/show.h"
 #include "api/show_parts.h"
+#include "base/array.h"
+#include "base/map.h"
 #include "base/sort.h"
+#include "model/limits.h"
 #include "model/priority.h"
 
 struct queue {
@@ -11,6 +14,111 @@ struct queue {
     uint32_t quotas_count;
     bool department;
 };
+
+/* ---- workloads, counted once for all queues ---- */
+
+struct queue_count {
+    uint32_t running, pending;
+};
+struct queue_counts {
+    struct map pools, departments, projects; /* name to index in the plan */
+    struct map by_queue;                     /* key of queue and pool to index in items */
+    ARRAY(struct queue_count) items;
+};
+
+/* pool is its index, or ALL_POOLS. */
+enum { ALL_POOLS = POOLS_MAX };
+
+static uint64_t count_key(bool department, uint32_t queue, uint32_t pool)
+{
+    return (uint64_t)department << 63 | (uint64_t)queue << 16 | pool;
+}
+
+static void count_one(struct show *s, uint64_t key, struct str phase)
+{
+    struct queue_counts *c = s->counts;
+    uint32_t at;
+    if (!map_get_u64(&c->by_queue, key, &at)) {
+        at = c->items.count;
+        map_put_u64(&c->by_queue, key, at);
+        *ARRAY_PUSH(s->arena, &c->items) = (struct queue_count){0};
+    }
+    c->items.items[at].running += str_eq(phase, STR("Running"));
+    c->items.items[at].pending += str_eq(phase, STR("Pending"));
+}
+
+/* For its project and all departments above it, in its pool and in all. */
+static void count_workload(struct show *s, const struct workload *wl)
+{
+    const struct plan *plan = &engine_state(s->engine)->plan;
+    struct queue_counts *c = s->counts;
+    struct str phase = workload_phase(wl);
+    uint32_t pool = ALL_POOLS;
+    uint32_t queue;
+    if ((!str_eq(phase, STR("Running")) && !str_eq(phase, STR("Pending"))) ||
+        !map_get(&c->projects, wl->project, &queue)) {
+        return;
+    }
+    if (wl->pool_ix < wl->spec.pools_count) {
+        (void)map_get(&c->pools, wl->spec.pools[wl->pool_ix].value, &pool);
+    }
+    struct str above = plan->projects[queue].department;
+    bool department = false;
+    for (uint32_t depth = 0; depth <= QUEUE_DEPTH_MAX; depth++) {
+        count_one(s, count_key(department, queue, ALL_POOLS), phase);
+        if (pool != ALL_POOLS) {
+            count_one(s, count_key(department, queue, pool), phase);
+        }
+        if (above.len == 0 || !map_get(&c->departments, above, &queue)) {
+            return;
+        }
+        above = plan->departments[queue].parent;
+        department = true;
+    }
+}
+
+static void count_workloads(struct show *s)
+{
+    const struct state *st = engine_state(s->engine);
+    struct queue_counts *c = s->counts = ARENA_NEW(s->arena, struct queue_counts);
+    map_init(&c->pools, s->arena);
+    map_init(&c->departments, s->arena);
+    map_init(&c->projects, s->arena);
+    map_init(&c->by_queue, s->arena);
+    for (uint32_t i = 0; i < st->plan.pools_count; i++) {
+        map_put(&c->pools, st->plan.pools[i].name, i);
+    }
+    for (uint32_t i = 0; i < st->plan.departments_count; i++) {
+        map_put(&c->departments, st->plan.departments[i].name, i);
+    }
+    for (uint32_t i = 0; i < st->plan.projects_count; i++) {
+        map_put(&c->projects, st->plan.projects[i].name, i);
+    }
+    for (uint32_t i = 0; i < st->workloads_count; i++) {
+        count_workload(s, &st->workloads[i]);
+    }
+}
+
+/* pool empty: in all pools. */
+static void show_counts(struct show *s, struct jw *w, struct str name, bool department,
+                        struct str pool)
+{
+    if (s->counts == NULL) {
+        count_workloads(s);
+    }
+    const struct queue_counts *c = s->counts;
+    struct queue_count count = {0};
+    uint32_t queue, pool_ix = ALL_POOLS, at;
+    if (map_get(department ? &c->departments : &c->projects, name, &queue) &&
+        (pool.len == 0 || map_get(&c->pools, pool, &pool_ix)) &&
+        map_get_u64(&c->by_queue, count_key(department, queue, pool_ix), &at)) {
+        count = c->items.items[at];
+    }
+    jw_member_i64(w, STR("running"), count.running);
+    jw_member_i64(w, STR("pending"), count.pending);
+}
+
+/* ---- departments and projects ---- */
 
 static void show_other(struct jw *w, struct str key, enum resource resource, int64_t guaranteed,
                        int64_t max, int64_t held)
@@ -45,6 +153,7 @@ static void show_queue_in_pool(struct show *s, struct jw *w, const struct queue 
     show_other(w, STR("cpu"), RES_CPU, quota.cpu_milli, quota.cpu_max_milli, held.cpu_milli);
     show_other(w, STR("memory"), RES_MEMORY, quota.memory_bytes, quota.memory_max_bytes,
                held.memory_bytes);
+    show_counts(s, w, q->name, q->department, pool);
 }
 
 static void show_queue_pools(struct show *s, struct jw *w, const struct queue *q)
@@ -74,12 +183,12 @@ void show_department(struct show *s, struct jw *w, const struct department *d)
     }
     jw_member_string(w, STR("owner_group"), d->owner_group);
     show_queue_pools(s, w, &q);
+    show_counts(s, w, d->name, true, STR(""));
     jw_object_end(w);
 }
 
 void show_project(struct show *s, struct jw *w, const struct project *p)
 {
-    const struct state *st = engine_state(s->engine);
     struct queue q = {p->name, p->quotas, p->quotas_count, false};
     jw_object_begin(w);
     jw_member_i64(w, STR("id"), p->id);
@@ -94,18 +203,7 @@ void show_project(struct show *s, struct jw *w, const struct project *p)
     };
     jw_member_string(w, STR("default_preemptibility"), words[p->default_preemptibility]);
     show_queue_pools(s, w, &q);
-    uint32_t running = 0;
-    uint32_t pending = 0;
-    for (uint32_t i = 0; i < st->workloads_count; i++) {
-        const struct workload *wl = &st->workloads[i];
-        if (str_eq(wl->project, p->name)) {
-            struct str phase = workload_phase(wl);
-            running += str_eq(phase, STR("Running"));
-            pending += str_eq(phase, STR("Pending"));
-        }
-    }
-    jw_member_i64(w, STR("running"), running);
-    jw_member_i64(w, STR("pending"), pending);
+    show_counts(s, w, p->name, false, STR(""));
     jw_object_end(w);
 }
 

@@ -61,8 +61,8 @@ static const struct column department_columns[] = {
     {"max",             "MAX",             COLUMN_RIGHT | COLUMN_SPARE},
     {"fair",            "FAIR SHARE",      COLUMN_RIGHT | COLUMN_SPARE},
     {"weight",          "WEIGHT",          COLUMN_RIGHT | COLUMN_SPARE},
-    {"running",         "RUNNING",         COLUMN_RIGHT | COLUMN_EXTRA},
-    {"pending",         "PENDING",         COLUMN_RIGHT | COLUMN_EXTRA},
+    {"running",         "RUNNING",         COLUMN_RIGHT | COLUMN_SPARE},
+    {"pending",         "PENDING",         COLUMN_RIGHT | COLUMN_SPARE},
     {"rank",            "RANK",            COLUMN_EXTRA               },
     {"non-preemptible", "NON-PREEMPTIBLE", COLUMN_RIGHT | COLUMN_EXTRA},
     {"cpu",             "CPU",             COLUMN_RIGHT | COLUMN_EXTRA},
@@ -94,19 +94,22 @@ static void fill_pool(struct cli *cli, struct table *t, uint32_t at, const struc
     table_set(t, at, Q_MAX, shown_max(row));
     table_set(t, at, Q_FAIR, view_text(row, "fair_share_gpus"));
     table_set(t, at, Q_WEIGHT, shown_weight(row));
+    table_set(t, at, Q_RUNNING, view_text(row, "running"));
+    table_set(t, at, Q_PENDING, view_text(row, "pending"));
     table_set(t, at, Q_RANK, view_text(row, "rank"));
     table_set(t, at, Q_NON_PREEMPTIBLE, view_text(row, "held_non_preemptible_gpus"));
     table_set(t, at, Q_CPU, view_text(doc_get(row, STR("cpu")), "held"));
     table_set(t, at, Q_MEMORY, view_bytes(&cli->arena, doc_get(row, STR("memory")), "held"));
 }
 
-// A pool of which the plan says something for the queue, or of which it holds something. The others
+// A pool of which the plan says something for the queue, or that its work is in. The others
 // are as a pool is that nobody mentions: nothing guaranteed, borrowing allowed.
 static bool is_told(const struct doc *row)
 {
     return view_millionths(row, "guaranteed_gpus", 0) > 0 ||
            view_millionths(row, "held_gpus", 0) > 0 || !view_bool(row, "allow_over_quota") ||
-           view_raw(row, "max_gpus").len > 0;
+           view_raw(row, "max_gpus").len > 0 || view_i64(row, "running", 0) > 0 ||
+           view_i64(row, "pending", 0) > 0;
 }
 
 static const struct doc *next_told(const struct doc *row)
@@ -117,20 +120,19 @@ static const struct doc *next_told(const struct doc *row)
     return row;
 }
 
-// The rows of one queue, one a pool that is told of; gives the first. What counts for the queue as a
-// whole stands in the first alone.
+// The rows of one queue, one a pool that is told of; gives the first.
 static uint32_t add_queue(struct cli *cli, struct table *t, const struct doc *queue,
                           uint32_t parent)
 {
     const struct doc *pools = doc_get(queue, STR("pools"));
     const struct doc *row = next_told(pools != NULL ? pools->child : NULL);
     uint32_t first = table_row(t, parent);
-    table_set(t, first, Q_RUNNING, view_text(queue, "running"));
-    table_set(t, first, Q_PENDING, view_text(queue, "pending"));
     for (uint32_t at = first;; at = table_row(t, parent)) {
         table_set(t, at, Q_NAME, view_text(queue, "name"));
         if (row == NULL) {
             table_set(t, at, Q_POOL, STR("-"));
+            table_set(t, at, Q_RUNNING, view_text(queue, "running"));
+            table_set(t, at, Q_PENDING, view_text(queue, "pending"));
             return first;
         }
         fill_pool(cli, t, at, row);
@@ -234,7 +236,8 @@ static int get_one(struct cli *cli, const char *list, struct str name, struct an
 static void print_pools(struct cli *cli, const struct doc *queue)
 {
     static const struct str shown = STRS(
-        "pool,guaranteed,held,borrowed,max,fair,weight,rank,non-preemptible,cpu,memory");
+        "pool,guaranteed,held,borrowed,max,fair,weight,running,pending,rank,non-preemptible,cpu,"
+        "memory");
     struct table t;
     struct err err;
     table_init(&t, &cli->arena, project_columns, COUNT_OF(project_columns));

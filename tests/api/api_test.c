@@ -205,6 +205,15 @@ static struct str at(const char *path)
     return d == NULL ? STR("(missing)") : d->kind == DOC_NULL ? STR("null") : d->text;
 }
 
+/* Of the answer before; empty when it has none of the name. */
+static struct str header(const char *name)
+{
+    struct curl_header *h = NULL;
+    return curl_easy_header(server.curl, name, 0, CURLH_HEADER, -1, &h) == CURLHE_OK
+               ? arena_str(&server.arena, str_from_c(h->value))
+               : STR("");
+}
+
 /* Asks until the member has the text: the server goes on meanwhile. */
 static bool becomes(const char *path, const char *member, const char *text)
 {
@@ -287,22 +296,14 @@ TEST(every_request_is_answered_with_json_and_the_right_status)
         {"a limit that is none", GET("/workloads?limit=-1"), 400, "value", "-1"},
         {"a page beyond the end", GET("/workloads?offset=99"), 200, "total", "0"},
         {"no JSON", SUBMIT("{"), 400, "status", "invalid"},
-        {"a minimum above the pods",
-         SUBMIT(JOB("x", "team-a", ",\"pods\":2,\"pods_min\":3")),
-         400, "field",
-         "spec.pods_min"},
-        {"a pool there is not",
-         SUBMIT(JOB("x", "team-a", ",\"pools\":[\"defalt\"]")),
-         404, "field",
+        {"a minimum above the pods", SUBMIT(JOB("x", "team-a", ",\"pods\":2,\"pods_min\":3")), 400,
+         "field", "spec.pods_min"},
+        {"a pool there is not", SUBMIT(JOB("x", "team-a", ",\"pools\":[\"defalt\"]")), 404, "field",
          "spec.pools[0]"},
-        {"a variable that is none",
-         SUBMIT(JOB("x", "team-a", ",\"env\":{\"A=B\":\"\"}")),
-         400, "field",
-         "spec.env"},
-        {"an image that is an option",
-         SUBMIT(JOB("x", "team-a", ",\"image\":\"--privileged\"")),
-         400, "field",
-         "spec.image"},
+        {"a variable that is none", SUBMIT(JOB("x", "team-a", ",\"env\":{\"A=B\":\"\"}")), 400,
+         "field", "spec.env"},
+        {"an image that is an option", SUBMIT(JOB("x", "team-a", ",\"image\":\"--privileged\"")),
+         400, "field", "spec.image"},
         {"another member of the body", SUBMIT("{\"nme\":1}"), 400, "field", "nme"},
         {"not UTF-8", SUBMIT("{\"name\":\"\xff\"}"), 400, "status", "invalid"},
         {"a list", SUBMIT("[]"), 400, "status", "invalid"},
@@ -443,6 +444,50 @@ TEST(a_workload_from_submit_to_delete)
     server_stop();
 }
 
+TEST(workloads_are_counted_where_they_are)
+{
+    static const struct {
+        const char *path, *member, *want;
+    } rows[] = {
+        {"/projects/team-a",     "running",           "1"      },
+        {"/projects/team-a",     "pending",           "2"      },
+        {"/projects/team-a",     "pools[0].pool",     "default"},
+        {"/projects/team-a",     "pools[0].running",  "1"      },
+        {"/projects/team-a",     "pools[0].pending",  "0"      },
+        {"/projects/team-a",     "pools[1].running",  "0"      },
+        {"/projects/team-a",     "pools[1].pending",  "2"      },
+        {"/projects/team-b",     "pending",           "1"      },
+        {"/projects/team-b",     "pools[0].pending",  "0"      },
+        {"/departments/lab",     "pools[1].pending",  "2"      },
+        {"/departments/science", "running",           "1"      }, /* those below lab too */
+        {"/departments/science", "pending",           "3"      },
+        {"/departments/science", "pools[1].pending",  "3"      },
+        {"/nodepools/elsewhere", "queues[1].name",    "lab"    },
+        {"/nodepools/elsewhere", "queues[1].pending", "2"      },
+    };
+    server_start();
+    REQUIRE(post("/plan/apply",
+                 "node_pools: [{name: elsewhere}]\n"
+                 "organization:\n"
+                 "  departments:\n"
+                 "    - name: science\n"
+                 "      node_pool_quotas: {default: {guaranteed_gpus: 4}}\n"
+                 "      projects: [{name: team-b}]\n"
+                 "    - {name: lab, parent: science, projects: [{name: team-a}]}\n") == 200);
+    EXPECT_I64(post("/workloads", JOB("here", "team-a", ",\"pools\":[\"default\"]")), 201);
+    EXPECT_I64(post("/workloads", JOB("there", "team-a", ",\"pools\":[\"elsewhere\"]")), 201);
+    EXPECT_I64(post("/workloads", JOB("also", "team-a", ",\"pools\":[\"elsewhere\"]")), 201);
+    EXPECT_I64(post("/workloads", JOB("there", "team-b", ",\"pools\":[\"elsewhere\"]")), 201);
+    EXPECT(becomes("/workloads/team-a/here", "phase", "Running"));
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].path);
+        EXPECT_I64(get(rows[i].path), 200);
+        EXPECT_STR(at(rows[i].member), str_from_c(rows[i].want));
+    }
+    test_row(NULL);
+    server_stop();
+}
+
 static void append_file(const char *path, const char *text)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
@@ -478,6 +523,24 @@ TEST(logs_are_read_from_the_end_and_followed_until_the_pod_is_gone)
     append_file(path, "no end");
     EXPECT_I64(get("/workloads/team-a/two/logs?tail=1"), 200);
     EXPECT_STR(buf_view(&server.body), STR("no end"));
+    EXPECT_STR(header("Weir-Attempt"), STR("1"));
+    EXPECT_STR(header("Weir-Offset"), STR("19"));
+    /* On from there, as one whose connection was lost would ask. */
+    EXPECT_I64(get(arena_printf(&server.arena,
+                                "/workloads/team-a/two/logs?pod=" STR_FMT "&attempt=1&offset=22",
+                                STR_ARG(header("Weir-Pod")))
+                       .ptr),
+               200);
+    EXPECT_STR(buf_view(&server.body), STR("end"));
+    EXPECT_I64(get("/workloads/team-a/two/logs?offset=25"), 200);
+    EXPECT_I64((int64_t)server.body.len, 0);
+    EXPECT_I64(get("/workloads/team-a/two/logs?offset=26"), 200); /* of a log that is no more */
+    EXPECT_I64((int64_t)server.body.len, 25);
+    EXPECT_STR(header("Weir-Offset"), STR("0"));
+    EXPECT_I64(get("/workloads/team-a/two/logs?attempt=2"), 404);
+    EXPECT_I64(get("/workloads/team-a/two/logs?attempt=0"), 400);
+    EXPECT_I64(get("/workloads/team-a/two/logs?attempt=1&previous=1"), 400);
+    EXPECT_I64(get("/workloads/team-a/two/logs?tail=1&offset=1"), 400);
 
     static char line[100001];
     memset(line, 'z', sizeof line - 2);
