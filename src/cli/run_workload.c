@@ -271,7 +271,7 @@ static void print_events(struct cli *cli, const struct doc *w, int64_t limit, bo
     for (uint32_t i = 0; i < shown; i++) {
         const struct doc *e = newest_first ? list[n - 1 - i] : list[n - shown + i];
         uint32_t at = table_row(&t, ROW_NONE);
-        struct str text = view_raw(e, "message");
+        struct str text = view_sentence(&cli->arena, view_raw(e, "message"));
         table_set(&t, at, EVENT_AT, view_clock(&cli->arena, e, "at"));
         table_set(&t, at, EVENT_KIND, view_text(e, "kind"));
         table_set(&t, at, EVENT_TEXT, text.len > 0 ? text : view_text(e, "text"));
@@ -453,7 +453,8 @@ int run_why(struct cli *cli, const struct args *args)
     for (const struct doc *s = story != NULL ? story->child : NULL; s != NULL; s = s->next) {
         struct buf line;
         buf_init(&line, 1 << 20);
-        view_fold(&line, view_harmless(&cli->arena, s->text), 2, cli->width);
+        struct str sentence = view_sentence(&cli->arena, s->text);
+        view_fold(&line, view_harmless(&cli->arena, sentence), 2, cli->width);
         printf("  " STR_FMT, STR_ARG(buf_view(&line)));
         buf_done(&line);
     }

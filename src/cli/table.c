@@ -12,7 +12,7 @@
 #include "base/check.h"
 #include "cli/view.h"
 
-enum { FLEX_WIDTH_MIN = 28, TEXT_WIDTH_MIN = 6, BRANCH_WIDTH = 2, GAP_WIDTH = 2 };
+enum { FLEX_WIDTH_MIN = 40, TEXT_WIDTH_MIN = 6, BRANCH_WIDTH = 2, GAP_WIDTH = 2 };
 
 const char *tint_begin(enum tint tint, bool colour)
 {
@@ -169,7 +169,29 @@ static uint32_t give_way(uint32_t *width, uint32_t least, uint32_t over)
     return over - takes;
 }
 
-// First the flexible column gives way, then spare ones go, then the widest texts are shortened.
+static void leave_out(struct fit *f, uint32_t at)
+{
+    f->count--;
+    for (uint32_t i = at; i < f->count; i++) {
+        f->shown[i] = f->shown[i + 1];
+        f->widths[i] = f->widths[i + 1];
+    }
+}
+
+// Gives what a left-out column has freed beyond need back to the flexible one.
+static void take_back(const struct table *t, struct fit *f, uint32_t width)
+{
+    for (uint32_t k = 0; k < f->count; k++) {
+        uint32_t sum = fit_width(t, f), wish = column_width(t, f->shown[k]);
+        if ((t->columns[f->shown[k]].flags & COLUMN_FLEX) != 0 && sum < width) {
+            uint32_t room = f->widths[k] + width - sum;
+            f->widths[k] = wish < room ? wish : room;
+        }
+    }
+}
+
+// First the flexible column gives way as far as it can still be read, then spare ones go, from the
+// right, then the widest texts are shortened.
 static void fit_find(const struct table *t, uint32_t width, struct fit *f)
 {
     f->count = t->shown_count;
@@ -178,6 +200,9 @@ static void fit_find(const struct table *t, uint32_t width, struct fit *f)
         f->widths[k] = column_width(t, t->shown[k]);
     }
     uint32_t over = fit_width(t, f) > width && width > 0 ? fit_width(t, f) - width : 0;
+    if (over == 0) {
+        return;
+    }
     for (uint32_t k = 0; k < f->count && over > 0; k++) {
         if ((t->columns[f->shown[k]].flags & COLUMN_FLEX) != 0) {
             over = give_way(&f->widths[k], FLEX_WIDTH_MIN, over);
@@ -186,14 +211,11 @@ static void fit_find(const struct table *t, uint32_t width, struct fit *f)
     for (uint32_t k = f->count; k > 0 && over > 0 && !t->chosen; k--) {
         if ((t->columns[f->shown[k - 1]].flags & COLUMN_SPARE) != 0) {
             uint32_t gone = f->widths[k - 1] + GAP_WIDTH;
-            f->count--;
-            for (uint32_t i = k - 1; i < f->count; i++) {
-                f->shown[i] = f->shown[i + 1];
-                f->widths[i] = f->widths[i + 1];
-            }
+            leave_out(f, k - 1);
             over = over > gone ? over - gone : 0;
         }
     }
+    take_back(t, f, width);
     while (over > 0) {
         uint32_t widest = f->count;
         for (uint32_t k = 0; k < f->count; k++) {

@@ -128,20 +128,42 @@ struct str view_age(struct arena *arena, const struct doc *map, const char *key,
     return view_span(arena, now_ms - at);
 }
 
-struct str view_clock(struct arena *arena, const struct doc *map, const char *key)
+// The time in local time, or as it is when it is none.
+static struct str local_time(struct arena *arena, struct str time)
 {
     int64_t at;
     struct tm tm;
     char text[32];
-    if (rfc3339_parse(view_raw(map, key), &at, NULL) != STATUS_OK) {
-        return STR("-");
+    if (rfc3339_parse(time, &at, NULL) != STATUS_OK) {
+        return time;
     }
     time_t seconds = (time_t)num_div_floor(at, 1000);
     if (localtime_r(&seconds, &tm) == NULL ||
         strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm) == 0) {
-        return view_raw(map, key);
+        return time;
     }
     return arena_str(arena, str_from_c(text));
+}
+
+struct str view_clock(struct arena *arena, const struct doc *map, const char *key)
+{
+    struct str time = view_raw(map, key);
+    return time.len > 0 ? local_time(arena, time) : STR("-");
+}
+
+struct str view_sentence(struct arena *arena, struct str text)
+{
+    enum { TIME_LEN = RFC3339_TEXT_SIZE - 1, AT_T = 10 };
+    for (uint32_t i = 0; i + TIME_LEN <= text.len; i++) {
+        struct str time = str_sub(text, i, TIME_LEN);
+        struct str local = time.ptr[AT_T] == 'T' ? local_time(arena, time) : time;
+        if (local.ptr != time.ptr) {
+            text = arena_printf(arena, STR_FMT STR_FMT STR_FMT, STR_ARG(str_sub(text, 0, i)),
+                                STR_ARG(local), STR_ARG(str_sub(text, i + TIME_LEN, text.len)));
+            i += local.len - 1;
+        }
+    }
+    return text;
 }
 
 struct str view_join(struct arena *arena, const struct doc *list, const char *sep)

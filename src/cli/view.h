@@ -29,6 +29,9 @@ struct str view_span(struct arena *arena, int64_t ms);
 struct str view_age(struct arena *arena, const struct doc *map, const char *key, int64_t now_ms);
 /* view_clock: the time of key in local time, "2026-11-30 23:04:51". */
 struct str view_clock(struct arena *arena, const struct doc *map, const char *key);
+/* view_sentence puts the times in a sentence of the server ("until 2026-11-30T23:04:51.000Z") into
+ * the form of view_clock. */
+struct str view_sentence(struct arena *arena, struct str text);
 /* view_join joins the texts of a list with sep; "-" when it is empty. */
 struct str view_join(struct arena *arena, const struct doc *list, const char *sep);
 /* view_command writes the words of a list as a shell would need them. */

@@ -71,6 +71,31 @@ TEST(text_for_a_terminal_is_harmless_and_fits)
     arena_done(&arena);
 }
 
+TEST(times_in_sentences_are_local)
+{
+    static const struct {
+        const char *name;
+        struct str text, want;
+    } rows[] = {
+        {"none",            STRS("It waits."),                                         STRS("It waits.")                  },
+        {"one",             STRS("It waits until 2026-11-30T23:04:51.123Z."),
+         STRS("It waits until 2026-12-01 02:04:51.")                                                                      },
+        {"nothing but one", STRS("2026-11-30T23:04:51.123Z"),                          STRS("2026-12-01 02:04:51")        },
+        {"two",             STRS("2026-01-01T00:00:00.000Z/2026-01-02T00:00:00.000Z"),
+         STRS("2026-01-01 03:00:00/2026-01-02 03:00:00")                                                                  },
+        {"no such day",     STRS("at 2026-02-30T00:00:00.000Z"),                       STRS("at 2026-02-30T00:00:00.000Z")},
+        {"cut short",       STRS("at 2026-02-03T00:00:00.000"),                        STRS("at 2026-02-03T00:00:00.000") },
+    };
+    struct arena arena = {0};
+    setenv("TZ", "UTC-3", 1);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        EXPECT_STR(view_sentence(&arena, rows[i].text), rows[i].want);
+    }
+    test_row(NULL);
+    arena_done(&arena);
+}
+
 // Every document comes back from its YAML as it was.
 TEST(yaml_comes_back)
 {
@@ -182,6 +207,46 @@ static struct str printed(struct arena *arena, const struct table *t, uint32_t w
     struct str s = arena_str(arena, (struct str){text, (uint32_t)len});
     free(text);
     return s;
+}
+
+/* What cannot be left out comes first: 40 columns of the reason go before the spare ones. */
+TEST(spare_columns_make_room_for_the_reason)
+{
+    static const struct column columns[] = {
+        {"name", "NAME",     0                          },
+        {"kind", "KIND",     COLUMN_SPARE               },
+        {"why",  "REASON",   COLUMN_FLEX                },
+        {"age",  "LONG AGE", COLUMN_RIGHT | COLUMN_SPARE},
+    };
+    static const struct {
+        uint32_t width;
+        struct str want;
+    } rows[] = {
+        {100,
+         STRS("NAME  KIND     REASON                                              LONG AGE\n"
+              "one   spare 1  a reason of just more than forty characters, or 50        10\n")          },
+        {70,  STRS("NAME  KIND     REASON                                         LONG AGE\n"
+                  "one   spare 1  a reason of just more than forty characters…        10\n")},
+        {60,  STRS("NAME  KIND     REASON\n"
+                  "one   spare 1  a reason of just more than forty characters,…\n")         },
+        {50,  STRS("NAME  REASON\n"
+                  "one   a reason of just more than forty characters…\n")                   },
+        {30,  STRS("NAME  REASON\n"
+                  "one   a reason of just more t…\n")                                       },
+    };
+    struct arena arena = {0};
+    struct table t;
+    setlocale(LC_CTYPE, "C.UTF-8");
+    table_init(&t, &arena, columns, COUNT_OF(columns));
+    uint32_t row = table_row(&t, ROW_NONE);
+    table_set(&t, row, 0, STR("one"));
+    table_set(&t, row, 1, STR("spare 1"));
+    table_set(&t, row, 2, STR("a reason of just more than forty characters, or 50"));
+    table_set(&t, row, 3, STR("10"));
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        EXPECT_STR(printed(&arena, &t, rows[i].width), rows[i].want);
+    }
+    arena_done(&arena);
 }
 
 TEST(tables_fit_and_columns_are_chosen)

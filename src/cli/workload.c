@@ -72,7 +72,7 @@ static struct str end_of(struct arena *arena, const struct doc *workload)
 struct str workload_reason(struct arena *arena, const struct doc *workload)
 {
     const struct doc *why = doc_get(workload, STR("why"));
-    struct str message = view_raw(why, "message");
+    struct str message = view_sentence(arena, view_raw(why, "message"));
     int64_t place = view_i64(workload, "place", 0);
     if (message.len == 0) {
         return end_of(arena, workload);
