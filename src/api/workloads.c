@@ -183,9 +183,10 @@ static const struct read_member spec_members[] = {
 _Static_assert(sizeof(enum restart_policy) == sizeof(uint32_t), "READ_WORD writes a uint32_t");
 _Static_assert(sizeof(enum preemptibility) == sizeof(uint32_t), "READ_WORD writes a uint32_t");
 
-static void missing(struct problems *problems, const char *field, const char *hint)
+static void missing(struct problems *problems, const char *what, const char *field,
+                    const char *hint)
 {
-    struct problem *p = problems_add(problems, SEVERITY_ERROR, "it is missing");
+    struct problem *p = problems_add(problems, SEVERITY_ERROR, "%s is missing", what);
     p->field = str_from_c(field);
     p->hint = str_from_c(hint);
 }
@@ -231,9 +232,8 @@ static void read_spec(struct call *c, const struct doc *root, struct workload_sp
     if (str_eq(p->image, STR("")) || str_eq(p->image, STR("host"))) {
         p->image = STR("host");
         if (p->args_count == 0 && problems->error_count == 0) {
-            missing(problems, "spec.command",
-                    "what to run on the host, for instance "
-                    "[\"sleep\", \"600\"]");
+            missing(problems, "the command to run", "spec.command",
+                    "add its words, for instance [\"sleep\", \"600\"]");
         }
     }
 }
@@ -258,13 +258,14 @@ static void check_body(struct call *c, struct body *b, struct problems *problems
         return;
     }
     if (b->project.len == 0) {
-        missing(problems, "project", "the project it belongs to");
+        missing(problems, "the project", "project", "add the project that the workload is of");
     }
     if (b->name.len > 0 && b->name_prefix.len > 0) {
         problems_add(problems, SEVERITY_ERROR, "a name and a name_prefix are given: which one?")
             ->field = STR("name_prefix");
     } else if (b->name.len == 0 && b->name_prefix.len == 0) {
-        missing(problems, "name", "a name, or name_prefix to have a number put behind it");
+        missing(problems, "the name", "name",
+                "add one, or name_prefix to have a number put behind it");
     } else if (b->name.len == 0 && !name_from_prefix(c, b)) {
         problems_add(problems, SEVERITY_ERROR, "all numbers behind this prefix are taken")->field =
             STR("name_prefix");

@@ -173,6 +173,54 @@ static enum status unknown_flag(const struct command *c, struct str name, struct
     return s;
 }
 
+/* What Run:ai has commands for and this version does not do. */
+static const struct {
+    struct str word;
+    const char *text;
+} absent[] = {
+    {STRS("inference"),  "this version runs training workloads only, no inference"                 },
+    {STRS("workspace"),  "this version runs training workloads only, no workspaces"                },
+    {STRS("pytorch"),    "this version runs training workloads of one kind of pod only, no PyTorch"},
+    {STRS("tf"),         "this version runs training workloads of one kind of pod only, no TF"     },
+    {STRS("mpi"),        "this version runs training workloads of one kind of pod only, no MPI"    },
+    {STRS("xgboost"),    "this version runs training workloads of one kind of pod only, no XGBoost"},
+    {STRS("jax"),        "this version runs training workloads of one kind of pod only, no JAX"    },
+    {STRS("kube"),       "this version runs jobs on this machine, without Kubernetes"              },
+    {STRS("kubeconfig"), "this version runs jobs on this machine, without Kubernetes"              },
+};
+
+static bool is_absent(struct str word, struct err *err)
+{
+    for (uint32_t i = 0; i < COUNT_OF(absent); i++) {
+        if (str_eq(word, absent[i].word)) {
+            err_set(err, STATUS_UNSUPPORTED, "%s", absent[i].text);
+            err_hint(err, "weir training --help shows what there is");
+            return true;
+        }
+    }
+    return false;
+}
+
+// The first command of a group that ends with the word (`weir logs`), training workloads first.
+static struct str verb_of_group(struct str word, struct arena *arena)
+{
+    struct str found = STR("");
+    for (uint32_t i = 0; i < commands_count; i++) {
+        struct str path = path_str(commands[i].path);
+        struct str alias = command_alias(&commands[i], arena);
+        uint32_t before = path.len - (path.len > word.len ? word.len : path.len);
+        if (commands[i].hidden || before == 0 || path.ptr[before - 1] != ' ' ||
+            !str_ends(path, word)) {
+            continue;
+        }
+        if (alias.len > 0) {
+            return alias;
+        }
+        found = found.len > 0 ? found : path;
+    }
+    return found;
+}
+
 static enum status unknown_command(const struct str *words, uint32_t count, uint32_t known,
                                    struct arena *arena, struct err *err)
 {
@@ -203,10 +251,16 @@ static enum status unknown_command(const struct str *words, uint32_t count, uint
         err_hint(err, "weir %.*s --help lists what may follow", STR_ARG(prefix));
         return s;
     }
+    if (is_absent(words[known], err)) {
+        return STATUS_UNSUPPORTED;
+    }
     s = err_set(err, STATUS_INVALID, "unknown command \"%.*s%s%.*s\"", STR_ARG(prefix),
                 known > 0 ? " " : "", STR_ARG(words[known]));
+    struct str elsewhere = known == 0 ? verb_of_group(words[0], arena) : STR("");
     uint32_t near = str_nearest(words[known], names, names_count);
-    if (near < names_count) {
+    if (elsewhere.len > 0) {
+        err_hint(err, "did you mean weir %.*s?", STR_ARG(elsewhere));
+    } else if (near < names_count) {
         err_hint(err, "did you mean weir %.*s%s%.*s?", STR_ARG(prefix), known > 0 ? " " : "",
                  STR_ARG(names[near]));
     } else {
@@ -467,6 +521,39 @@ static enum status parse_one_word(struct parse *p, struct str word)
     return STATUS_OK;
 }
 
+// The form that a flag asks for the answer in, "" when it does not.
+static struct str form_of(const struct arg *a)
+{
+    struct str name = str_from_c(a->flag->name);
+    if (str_eq(name, STR("output"))) {
+        return a->text;
+    }
+    bool one = str_eq(name, STR("json")) || str_eq(name, STR("yaml"));
+    return one && a->number != 0 ? name : STR("");
+}
+
+// Flags that ask for different forms exclude each other; of one given twice the last counts.
+static enum status one_form(struct parse *p)
+{
+    const struct arg *before = NULL;
+    for (uint32_t i = 0; i < p->out->count; i++) {
+        const struct arg *a = &p->out->items[i];
+        struct str form = form_of(a), other = before != NULL ? form_of(before) : form;
+        if (form.len == 0) {
+            continue;
+        }
+        if (!str_eq(form, other) && a->flag != before->flag) {
+            enum status s = err_set(p->err, STATUS_INVALID, "%.*s and %.*s, which one counts?",
+                                    STR_ARG(other), STR_ARG(form));
+            err_field(p->err, "--%s", a->flag->name);
+            err_hint(p->err, "an answer has one form: leave one of them out");
+            return s;
+        }
+        before = a;
+    }
+    return STATUS_OK;
+}
+
 static enum status check_words(struct parse *p)
 {
     struct args *out = p->out;
@@ -476,7 +563,10 @@ static enum status check_words(struct parse *p)
     if (out->help || (c->run == NULL && c->sets[0] == NULL)) {
         return STATUS_OK;
     }
-    enum status s = STATUS_OK;
+    enum status s = one_form(p);
+    if (s != STATUS_OK) {
+        return s;
+    }
     if (out->words_count > c->words_max) {
         s = err_set(p->err, STATUS_INVALID, "unexpected word \"%.*s\"",
                     STR_ARG(out->words[c->words_max]));

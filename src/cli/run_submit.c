@@ -141,6 +141,11 @@ static void write_spec(struct jw *w, const struct args *args)
     jw_object_end(w);
 }
 
+static bool is_host(struct str image)
+{
+    return image.len == 0 || str_eq(image, STR("host"));
+}
+
 // What the command line alone shows to be wrong.
 static enum status check(const struct cli *cli, const struct args *args, struct err *err)
 {
@@ -171,6 +176,9 @@ static enum status check(const struct cli *cli, const struct args *args, struct 
         s = err_set(err, STATUS_INVALID,
                     "--run-as-user is your own user and group; leave "
                     "--run-as-uid and --run-as-gid out");
+    } else if (args->tail_count == 0 && is_host(args_text(args, "image"))) {
+        s = err_set(err, STATUS_INVALID, "the command to run is missing");
+        err_hint(err, "put it behind --, for instance: -- sleep 600");
     }
     return s;
 }
@@ -190,6 +198,60 @@ static void write_body(struct cli *cli, const struct args *args, struct buf *bod
     jw_key(&w, STR("spec"));
     write_spec(&w, args);
     jw_object_end(&w);
+}
+
+// The server names members of the body; where one came from a flag the user knows it by that.
+static void name_flag(const struct args *args, struct err *err)
+{
+    static const struct {
+        struct str member;
+        const char *flag;
+    } rows[] = {
+        {STRS("image"),              "image"                              },
+        {STRS("env"),                "environment-variable"               },
+        {STRS("working_dir"),        "working-dir"                        },
+        {STRS("run_as_uid"),         "run-as-uid"                         },
+        {STRS("run_as_gid"),         "run-as-gid"                         },
+        {STRS("gpu_devices"),        "gpu-devices-request"                },
+        {STRS("gpu_portion"),        "gpu-portion-request"                },
+        {STRS("gpu_portion_share"),  "gpu-portion-request"                },
+        {STRS("gpu_memory"),         "gpu-memory-request"                 },
+        {STRS("gpu_memory_bytes"),   "gpu-memory-request"                 },
+        {STRS("cpu"),                "cpu-core-request"                   },
+        {STRS("cpu_milli"),          "cpu-core-request"                   },
+        {STRS("cpu_limit"),          "cpu-core-limit"                     },
+        {STRS("cpu_limit_milli"),    "cpu-core-limit"                     },
+        {STRS("memory"),             "cpu-memory-request"                 },
+        {STRS("memory_bytes"),       "cpu-memory-request"                 },
+        {STRS("memory_limit"),       "cpu-memory-limit"                   },
+        {STRS("memory_limit_bytes"), "cpu-memory-limit"                   },
+        {STRS("grace_ms"),           "termination-grace-period"           },
+        {STRS("pods"),               "parallelism"                        },
+        {STRS("priority"),           "priority"                           },
+        {STRS("preemptibility"),     "preemptibility"                     },
+        {STRS("pools"),              "node-pools"                         },
+        {STRS("labels"),             "label"                              },
+        {STRS("annotations"),        "annotation"                         },
+        {STRS("restart"),            "restart-policy"                     },
+        {STRS("backoff_limit"),      "backoff-limit"                      },
+        {STRS("auto_delete_ms"),     "auto-deletion-time-after-completion"},
+        {STRS("name_prefix"),        "name-prefix"                        },
+        {STRS("project"),            "project"                            },
+    };
+    struct str member = str_from_c(err->field);
+    uint32_t dot = str_find(member, '.');
+    struct str of = str_sub(member, 0, dot);
+    if (str_eq(of, STR("spec")) || str_eq(of, STR("pod"))) {
+        member = str_sub(member, dot + 1, member.len);
+    }
+    member = str_sub(member, 0, str_find(member, '['));
+    member = str_sub(member, 0, str_find(member, '.'));
+    for (uint32_t i = 0; i < COUNT_OF(rows); i++) {
+        if (str_eq(rows[i].member, member) && args_has(args, rows[i].flag)) {
+            err_field(err, "--%s", rows[i].flag);
+            return;
+        }
+    }
 }
 
 static void say_submitted(struct cli *cli, const struct doc *d)
@@ -224,6 +286,7 @@ int run_submit(struct cli *cli, const struct args *args)
     if (status != STATUS_OK) {
         const struct doc *said = body.full ? NULL : answer.body;
         buf_done(&body);
+        name_flag(args, &err);
         return cli_fail(cli, &err, said);
     }
     buf_done(&body);

@@ -187,6 +187,14 @@ def what_is_unknown_is_answered_with_the_nearest(cli):
             ("training sumbit a", "did you mean weir training submit?"),
             ("workload list --projct a", "did you mean --project?"),
             ("training submit a --priority hihg", "did you mean high?"),
+            ("logs a", "did you mean weir training logs?"),
+            ("submit a -- true", "did you mean weir training submit?"),
+            ("list", "did you mean weir training list?"),
+            ("apply plan.yaml", "did you mean weir plan apply?"),
+            ("inference submit a", "runs training workloads only"),
+            ("workspace list", "runs training workloads only"),
+            ("training pytorch submit a", "one kind of pod only"),
+            ("kube apply", "without Kubernetes"),
             ("help planet", "weir --help lists the commands")]:
         err = cli.fails(2, *line.split())
         holds(next_step in err, f"{line}: {err}")
@@ -201,6 +209,9 @@ def usage_errors_name_the_field_and_end_with_2(cli):
             ("training submit -p x", ["has no name", "--name-prefix"]),
             ("training submit a -p x --name-prefix b", ["which one counts?"]),
             ("training submit a -p x -c", ["no command behind --"]),
+            ("training submit a -p x", ["the command to run is missing", "behind --"]),
+            ("workload list --json --yaml", ["json and yaml, which one counts?", "--yaml"]),
+            ("workload list --json -o table", ["which one counts?", "--output"]),
             ("training submit a -p x sleep 5", ["behind --"]),
             ("training submit a -p x --gpu-request-type memory", ["--gpu-memory-request"]),
             ("training submit a -p x --host-network", ["needs Kubernetes"]),
@@ -543,12 +554,18 @@ def flags_of_submit_arrive(cli):
           (0.25, 64 << 20, "/tmp", "on-failure", 3, 2000, 2, "medium-high",
            ["sh", "-c", "sleep 600"]))
     gone(cli, w["name"])
-    for more, field in [(["--gpu-memory-request", "1G", "--gpu-portion-request", "0.5"], "gpu"),
-                        (["--node-pools", "nowhere"], "nowhere"),
-                        (["-p", "team-c"], "team-c")]:
+    for more, said in [(["--gpu-memory-request", "1G", "--gpu-portion-request", "0.5"],
+                        ["field   --gpu-memory-request"]),
+                       (["-g", str(1 << 62)], ["field   --gpu-devices-request", str(1 << 62)]),
+                       (["--node-pools", "nowhere"],
+                        ["field   --node-pools", "nowhere", "weir nodepool list"]),
+                       (["--node-pools", POOL, "--node-pools", POOL],
+                        ["field   --node-pools", "once"]),
+                       (["-p", "team-c"], ["field   --project", "team-c"])]:
         err = cli.fails(1, "training", "submit", "bad", "-p", "team-a", "-i", "host", *more, "--",
                         "true")
-        holds(field in err, err)
+        for text in said:
+            holds(text in err, err)
     err = cli.fails(1, "training", "submit", "a/b", "-p", "team-a", "-i", "host", "--", "true")
     holds("name" in err, err)
 
@@ -604,6 +621,48 @@ def logs_are_shown_and_followed(cli):
     equal(follow.wait(DEADLINE_S), 0)
     until("it has ended", lambda: phase(cli, "speaks") == "Completed")
     gone(cli, "speaks")
+
+
+@server_test
+def logs_go_on_where_they_were_when_the_server_is_restarted(cli):
+    gate, server = os.path.join(cli.home, "gate2"), cli.server
+    os.mkfifo(gate)
+    submit(cli, "goes-on", command=("sh", "-c", f"seq 9; for i in 1 2; do read x <{gate}; "
+                                    "echo again; done; exit 3"))
+    runs(cli, "goes-on")
+    until("it has written", lambda: "9\n" in cli.run("training", "logs", "goes-on", "-p",
+                                                     "team-a")[1])
+    follow = [subprocess.Popen([WEIR, "training", verb, "goes-on", "-p", "team-a", *more],
+                               env=cli.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True)
+              for verb, more in (("logs", ("-f", "--tail", "2")), ("attach", ()))]
+    equal([follow[0].stdout.readline() for _ in range(2)], ["8\n", "9\n"])
+    equal([follow[1].stdout.readline() for _ in range(9)][-1], "9\n")
+    for end in (signal.SIGTERM, signal.SIGKILL):
+        server.process.send_signal(end)
+        server.process.wait(timeout=DEADLINE_S)
+        server.start()
+        with open(gate, "w") as f:
+            f.write("go\n")
+        for f in follow:
+            equal(f.stdout.readline(), "again\n")
+    for f, status in zip(follow, (0, 3)):
+        out, err = f.communicate(timeout=DEADLINE_S)
+        equal((f.returncode, out), (status, ""), err)
+    # A server that does not come back is told apart from the end of the output.
+    submit(cli, "goes-off")
+    runs(cli, "goes-off")
+    head = os.path.join(cli.home, "head")
+    if shutil.which("curl"):
+        curl = subprocess.Popen(["curl", "-sN", "--unix-socket", cli.socket, "-D", head,
+                                 "http://weir/api/weir/v1/workloads/team-a/goes-off/logs?follow=1"])
+        until("its stream has begun", lambda: os.path.exists(head) and
+              "Weir-Offset: 0" in open(head).read())
+        server.process.send_signal(signal.SIGTERM)
+        server.process.wait(timeout=DEADLINE_S)
+        holds(curl.wait(DEADLINE_S) != 0, "a stream that was cut off looks like one that ended")
+        server.start()
+    gone(cli, "goes-on", "goes-off")
 
 
 @server_test
