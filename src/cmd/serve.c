@@ -151,8 +151,11 @@ static void report(struct serve *s)
         LOG_I64("last_seq", s->store_report.last_seq),
         LOG_I64("checkpoint_seq", s->writer_report.checkpoint_seq),
         LOG_I64("replayed", s->writer_report.replayed),
-        LOG_I64("outstanding", s->writer_report.outstanding), LOG_I64("took_ms", took_ms),
-        LOG_C("hint", devices == 0 ? "weir up --gpus fake:4 makes four simulated devices" : ""));
+        LOG_I64("outstanding", s->writer_report.outstanding), LOG_I64("took_ms", took_ms));
+    if (devices == 0) {
+        LOG(LOG_WARN, "no_devices", LOG_C("text", "this machine has no GPU that weir can use"),
+            LOG_C("hint", "weir up --gpus fake:4 makes four simulated devices"));
+    }
 }
 
 static void on_changed(void *ctx)
