@@ -224,15 +224,15 @@ TEST(spare_columns_make_room_for_the_reason)
     } rows[] = {
         {100,
          STRS("NAME  KIND     REASON                                              LONG AGE\n"
-              "one   spare 1  a reason of just more than forty characters, or 50        10\n")          },
+              "one   spare 1  a reason of just more than forty characters, or 50        10\n")           },
         {70,  STRS("NAME  KIND     REASON                                         LONG AGE\n"
-                  "one   spare 1  a reason of just more than forty characters…        10\n")},
+                  "one   spare 1  a reason of just more than forty characters,…        10\n")},
         {60,  STRS("NAME  KIND     REASON\n"
-                  "one   spare 1  a reason of just more than forty characters,…\n")         },
+                  "one   spare 1  a reason of just more than forty characters,…\n")          },
         {50,  STRS("NAME  REASON\n"
-                  "one   a reason of just more than forty characters…\n")                   },
+                  "one   a reason of just more than forty characters…\n")                    },
         {30,  STRS("NAME  REASON\n"
-                  "one   a reason of just more t…\n")                                       },
+                  "one   a reason of just more t…\n")                                        },
     };
     struct arena arena = {0};
     struct table t;
