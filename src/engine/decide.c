@@ -89,12 +89,25 @@ int64_t engine_fair_share(const struct engine *e, struct str pool, struct str qu
 
 /* ---- deciding ---- */
 
+static struct held *free_room(const struct engine *e, struct arena *arena)
+{
+    const struct plan *p = &e->s.plan;
+    struct held *room = ARENA_ARRAY(arena, struct held, p->pools_count);
+    for (uint32_t pool = 0; pool < p->pools_count; pool++) {
+        room[pool] = e->t.pool_has[pool];
+        for (uint32_t i = 0; i < p->projects_count; i++) {
+            held_add(&room[pool], &e->t.project_held[pool * p->projects_count + i], true);
+        }
+    }
+    return room;
+}
+
 void engine_decide(const struct engine *e, int64_t now_ms, struct arena *arena, struct tick *tick,
                    bool *changed)
 {
     CHECK(now_ms >= e->s.now_ms);
     e->self->decided_ms = now_ms;
-    struct tick_builder b = {.arena = arena};
+    struct tick_builder b = {.arena = arena, .room = free_room(e, arena)};
     for (uint32_t pool = 0; pool < e->s.plan.pools_count; pool++) {
         struct snapshot snap;
         struct decisions d;
@@ -147,8 +160,9 @@ static int64_t workload_next_ms(const struct engine *e, const struct workload *w
     if (w->stale_since_ms != TIME_NEVER) {
         next = num_min_i64(next, w->stale_since_ms + STALE_GRACE_MS);
     }
-    if (w->why.code != 0 && w->spec.pools_count > 1 && w->tried_seq == e->s.change_seq) {
-        next = num_min_i64(next, w->tried_ms + POOL_RETRY_MS);
+    if (w->why.code != 0 && w->spec.pools_count > 1) {
+        bool changed = w->tried_seq != e->s.change_seq;
+        next = num_min_i64(next, w->tried_ms + (changed ? POOL_RETRY_MS : POOL_RETRY_IDLE_MS));
     }
     if (w->why.code != 0 && usage_counts(e, w)) {
         int64_t seen_ms = num_max_i64(now_ms, e->decided_ms);

@@ -341,6 +341,31 @@ static void change(struct step *st, const struct plan_ahead *ahead)
     }
 }
 
+// Whether work that waits in one pool may find room in another after such an input. What asks for
+// room, or takes it, gives none. A node that was seen is one if it differs from what is known.
+static bool may_free(enum input_kind kind)
+{
+    switch (kind) {
+    case INPUT_PLAN_APPLY:
+    case INPUT_SUSPEND:
+    case INPUT_RESUME:
+    case INPUT_DELETE:
+    case INPUT_NODE_LOST:
+    case INPUT_POD_EXITED:
+    case INPUT_POD_FAILED:
+        return true;
+    case INPUT_NODE_SEEN:
+    case INPUT_SUBMIT:
+    case INPUT_POD_STARTED:
+    case INPUT_TICK:
+    case INPUT_REFUSED:
+    case INPUT_NONE:
+    case INPUT_KIND_COUNT:
+        return false;
+    }
+    return false;
+}
+
 void engine_apply(struct engine *e, const struct input *in, struct effects *effects,
                   struct outcome *outcome)
 {
@@ -355,7 +380,7 @@ void engine_apply(struct engine *e, const struct input *in, struct effects *effe
     e->s.seq = in->seq;
     e->s.now_ms = in->now_ms;
     if (outcome->status == STATUS_OK && !outcome->repeated) {
-        if (in->kind != INPUT_TICK && in->kind != INPUT_REFUSED) {
+        if (may_free(in->kind)) {
             e->s.change_seq = in->seq;
         }
         struct step st = {.e = e, .in = in, .effects = effects, .now_ms = in->now_ms};

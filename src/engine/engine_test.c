@@ -1026,4 +1026,134 @@ TEST(place_in_the_queue)
     rig_done(&r);
 }
 
+/* ---- several pools ---- */
+
+/* Decides until nothing changes; gives the bytes that this puts into the journal. */
+static size_t settle(struct rig *r, uint32_t *starts)
+{
+    size_t bytes = 0;
+    for (bool changed = true; changed;) {
+        struct arena a;
+        struct buf encoded;
+        struct input in = {.kind = INPUT_TICK};
+        arena_init(&a, 0);
+        buf_init(&encoded, UINT32_MAX);
+        engine_decide(r->e, r->now_ms, &a, &in.tick, &changed);
+        if (changed) {
+            *starts += in.tick.binds_count;
+            record_encode(&record_tick, &in.tick, &encoded);
+            bytes += encoded.len;
+            say(r, in);
+        }
+        buf_done(&encoded);
+        arena_done(&a);
+    }
+    return bytes;
+}
+
+/* A second pool with a node n2 of the same size. */
+static void add_pool(struct rig *r, uint32_t devices)
+{
+    struct pool pool = {.name = STR("h100"), .label_key = STR("gpu"), .label_value = STR("h100")};
+    struct input in = {.kind = INPUT_PLAN_APPLY, .author = STR("root")};
+    in.plan_apply.plan = (struct plan){.pools = &pool, .pools_count = 1};
+    EXPECT_STATUS(say(r, in), STATUS_OK);
+    struct device list[8];
+    for (uint32_t i = 0; i < devices; i++) {
+        list[i] = (struct device){.uuid = arena_printf(&r->arena, "GPU-n2-%u", i), .healthy = true};
+    }
+    struct label label = {STR("gpu"), STR("h100")};
+    in = (struct input){.kind = INPUT_NODE_SEEN};
+    in.node = (struct node){.name = STR("n2"),
+                            .labels = &label,
+                            .labels_count = 1,
+                            .devices = list,
+                            .devices_count = devices,
+                            .cpu_milli = 64000,
+                            .memory_bytes = INT64_C(1) << 38,
+                            .pods_max = 110,
+                            .ready = true};
+    EXPECT_STATUS(say(r, in), STATUS_OK);
+}
+
+static void submit_many(struct rig *r, uint32_t first, uint32_t count)
+{
+    for (uint32_t i = first; i < first + count; i++) {
+        char name[16];
+        EXPECT_STATUS(submit(r, i, str_format(name, sizeof(name), "w%u", i), 1), STATUS_OK);
+    }
+}
+
+TEST(work_goes_where_there_is_room)
+{
+    struct rig r;
+    uint32_t starts = 0;
+    rig_usual(&r); /* pool default: n1 with 4 devices */
+    add_pool(&r, 2);
+    submit_many(&r, 1, 9);
+    settle(&r, &starts);
+    EXPECT_I64(starts, 6); /* those that found the first pool full went on to the other */
+    for (uint32_t n = 1; n <= 9; n++) {
+        const struct pod *p = &find(&r, n)->pods[0];
+        if (p->phase == POD_BINDING) {
+            report(&r, INPUT_POD_STARTED, n * 10 + 1, 1, 0, STR(""));
+        }
+    }
+    for (uint32_t n = 1, ended = 0; n <= 9 && ended < 2; n++) {
+        const struct pod *p = &find(&r, n)->pods[0];
+        if (p->phase == POD_RUNNING) { /* one of each node */
+            struct str node = ended == 0 ? STR("n1") : STR("n2");
+            if (str_eq(p->node, node)) {
+                report(&r, INPUT_POD_EXITED, n * 10 + 1, 1, 0, STR("Completed"));
+                starts = 0;
+                settle(&r, &starts);
+                EXPECT_I64(starts, 1); /* whichever pool the others wait in, one takes it at once */
+                ended++;
+                n = 0;
+            }
+        }
+    }
+    rig_done(&r);
+}
+
+TEST(waiting_in_several_pools_is_quiet)
+{
+    enum { COUNT = 1000, AT_ONCE = 100 };
+    struct rig r;
+    uint32_t starts = 0;
+    rig_usual(&r);
+    add_pool(&r, 2);
+    submit_many(&r, 1, 6);
+    settle(&r, &starts);
+    submit_many(&r, 10, COUNT);
+    size_t first = settle(&r, &starts);
+    EXPECT_I64(starts, 6);
+    EXPECT(first < COUNT * (size_t)250);
+    /* As many again: those that wait already have nothing new to say. */
+    size_t more = 0;
+    for (uint32_t i = 0; i < COUNT; i += AT_ONCE) {
+        submit_many(&r, 10 + COUNT + i, AT_ONCE);
+        more += settle(&r, &starts);
+    }
+    EXPECT(more < COUNT * (size_t)250);
+    /* A device falls free: one starts, few move. */
+    for (uint32_t n = 1; n <= 6; n++) {
+        if (str_eq(find(&r, n)->pods[0].node, STR("n1"))) {
+            report(&r, INPUT_POD_STARTED, n * 10 + 1, 1, 0, STR(""));
+            report(&r, INPUT_POD_EXITED, n * 10 + 1, 1, 0, STR("Completed"));
+            break;
+        }
+    }
+    size_t after = settle(&r, &starts);
+    EXPECT_I64(starts, 7);
+    EXPECT(after < 4000);
+    /* Time passes: each looks once at the other pool. */
+    r.now_ms += 60 * 1000;
+    EXPECT(settle(&r, &starts) < 2 * COUNT * (size_t)300);
+    r.now_ms += 60 * 1000;
+    EXPECT_I64((int64_t)settle(&r, &starts), 0); /* nothing changed since */
+    EXPECT_I64(starts, 7);
+    rig_done(&r);
+}
+
 TEST_MAIN()

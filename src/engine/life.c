@@ -52,6 +52,7 @@ static void stop_all(struct step *st, uint32_t row, bool move)
 static void resume(struct step *st, uint32_t row)
 {
     struct workload *w = &st->e->s.workloads[row];
+    w->tried_count = 0;
     for (uint32_t i = 0; i < w->pods_count; i++) {
         w->pods[i].failures = 0; // a person has looked at it
         w->pods[i].retry_at_ms = 0;

@@ -81,7 +81,8 @@ enum {
     BACKOFF_FIRST_MS = 10 * 1000,
     BACKOFF_MAX_MS = 300 * 1000,
     STALE_GRACE_MS = 60 * 1000,
-    POOL_RETRY_MS = 60 * 1000,
+    POOL_RETRY_MS = 60 * 1000,           /* between rounds through pools, after a change */
+    POOL_RETRY_IDLE_MS = 15 * 60 * 1000, /* and without one: minimum run times end, shares move */
     GRACE_DEFAULT_MS = 30 * 1000,
 };
 #define DEFAULT_NAME           STR("default") /* of the pool and the department that are always there */
@@ -183,6 +184,7 @@ void freeze_pool(const struct engine *e, uint32_t pool, int64_t now_ms, struct a
 struct decisions;
 struct tick_builder {
     struct arena *arena;
+    struct held *room; /* [pools_count]: what is free there, less what was moved on for it */
     ARRAY(struct bind) binds;
     ARRAY(struct evict) evicts;
     ARRAY(struct waiting) waiting;

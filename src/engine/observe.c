@@ -144,6 +144,7 @@ static void node_seen(struct step *st)
         return;
     }
     seen.seen_ms = st->now_ms;
+    e->s.change_seq = st->in->seq;
     if (known) {
         book_node(e, at, true);
     }

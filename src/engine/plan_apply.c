@@ -253,6 +253,7 @@ static void forget_pools(struct engine *e)
 {
     for (uint32_t i = 0; i < e->s.workloads_count; i++) {
         struct workload *w = &e->s.workloads[i];
+        w->tried_count = 0; // another plan: each pool is worth a try
         uint32_t kept = 0;
         uint32_t pool_ix = 0;
         for (uint32_t k = 0; k < w->spec.pools_count; k++) {

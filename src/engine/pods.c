@@ -54,6 +54,7 @@ void pod_bind(struct step *st, uint32_t row, uint32_t pod, struct str node,
     struct workload *w = &st->e->s.workloads[row];
     struct pod *p = &w->pods[pod];
     CHECK(p->phase == POD_PENDING);
+    w->tried_count = 0; // when it waits again, it does so anew
     struct arena *a = engine_memory(st->e);
     p->phase = POD_BINDING;
     p->attempt++;

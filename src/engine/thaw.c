@@ -2,6 +2,7 @@
 // thaw: decisions on a snapshot into names that outlive it. Only what changes something is written
 // down: a reason that is what it was stays out of the tick.
 #include "base/check.h"
+#include "base/num.h"
 #include "engine/machine.h"
 #include "model/decision.h"
 #include "sched/cycle.h"
@@ -119,14 +120,51 @@ static bool is_here(const struct thawer *t, const struct workload *w)
     return false;
 }
 
-// Time to try the next pool? Each is tried once after something changed, and again in a minute.
+static bool takes_room(const struct workload *w, struct held *room)
+{
+    const struct pod_spec *p = &w->spec.pod;
+    int64_t each = p->gpu_portion_share > 0  ? p->gpu_portion_share
+                   : p->gpu_memory_bytes > 0 ? 1
+                                             : DEVICE_SHARE;
+    struct held need = {
+        .gpu_share = w->spec.pods_min * p->gpu_devices * each,
+        .cpu_milli = num_sat_mul_i64(w->spec.pods_min, p->cpu_milli),
+        .memory_bytes = num_sat_mul_i64(w->spec.pods_min, p->memory_bytes),
+    };
+    bool fits = need.gpu_share <= room->gpu_share && need.cpu_milli <= room->cpu_milli &&
+                need.memory_bytes <= room->memory_bytes;
+    if (fits) {
+        held_add(room, &need, true);
+    }
+    return fits;
+}
+
+// Whether it is worth while to go through the pools once more. After a change those do for which
+// another pool may have room, and no more of them than there is room for: were all to go, every
+// end of a pod would put all that waits into the journal. The rest, which may have a right to what
+// others hold there, go from time to time.
+static bool begins_round(const struct thawer *t, const struct workload *w)
+{
+    bool changed = w->tried_seq != t->e->s.change_seq;
+    if (t->now_ms - w->tried_ms >= (changed ? POOL_RETRY_MS : POOL_RETRY_IDLE_MS)) {
+        return true;
+    }
+    for (uint32_t i = 0; changed && i < w->spec.pools_count; i++) {
+        uint32_t pool = tables_pool(&t->e->s.plan, w->spec.pools[i].value);
+        if (i != w->pool_ix && takes_room(w, &t->out->room[pool])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Time to try the next pool? A round that was begun is brought to its end.
 static bool goes_on(const struct thawer *t, const struct workload *w, uint32_t code)
 {
     if (w->spec.pools_count < 2 || code == REASON_GATED || is_here(t, w)) {
         return false;
     }
-    bool fresh = w->tried_seq != t->e->s.change_seq || t->now_ms - w->tried_ms >= POOL_RETRY_MS;
-    return fresh || w->tried_count + 1 < w->spec.pools_count;
+    return w->tried_count + 1 < w->spec.pools_count || begins_round(t, w);
 }
 
 // When back-off ends, for those that wait for it alone.
@@ -156,6 +194,9 @@ static void thaw_workload(const struct thawer *t, uint32_t ix)
         why.until_ms = why.code == REASON_GATED ? retry_at(w, t->now_ms) : why.until_ms;
     }
     bool on = waits && r->code != REASON_PARTLY_PLACED && goes_on(t, w, why.code);
+    if (on && w->why.code != 0) {
+        why = (struct why){.code = 0}; // the one it has will do until it comes to rest
+    }
     if (on || !why_same(&why, &w->why)) {
         *ARRAY_PUSH(t->out->arena, &t->out->waiting) = (struct waiting){
             .workload = w->id, .why = why, .next_pool = on};

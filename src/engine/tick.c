@@ -49,17 +49,17 @@ static bool find_pod(const struct engine *e, const struct uuid *id, uint32_t *ro
     return true;
 }
 
-static bool do_evict(struct step *st, const struct evict *ev)
+static void do_evict(struct step *st, const struct evict *ev)
 {
     uint32_t row;
     uint32_t pod;
     if (!find_pod(st->e, &ev->pod, &row, &pod)) {
-        return false;
+        return;
     }
     struct workload *w = &st->e->s.workloads[row];
     struct pod *p = &w->pods[pod];
     if (p->phase != POD_BINDING && p->phase != POD_RUNNING) {
-        return false;
+        return;
     }
     struct event *event = workload_event(st, row, EVENT_EVICTED);
     event->pod = p->id;
@@ -68,7 +68,6 @@ static bool do_evict(struct step *st, const struct evict *ev)
     w->last_evict_ms = st->now_ms;
     pod_stop(st, row, pod, true);
     workload_settle(st, row);
-    return true;
 }
 
 static bool device_free(const struct engine *e, uint32_t node, const struct held_device *want)
@@ -102,25 +101,26 @@ static bool place_free(const struct engine *e, const struct bind *b)
     return true;
 }
 
-static bool do_bind(struct step *st, const struct bind *b)
+// The row of the workload that was bound; IX_NONE: nothing was.
+static uint32_t do_bind(struct step *st, const struct bind *b)
 {
     uint32_t row;
     uint32_t pod;
     if (!find_pod(st->e, &b->pod, &row, &pod)) {
-        return false;
+        return IX_NONE;
     }
     const struct workload *w = &st->e->s.workloads[row];
     if (w->pods[pod].phase != POD_PENDING || w->desired != WANT_RUN ||
         b->devices_count != (uint32_t)w->spec.pod.gpu_devices || !place_free(st->e, b)) {
-        return false;
+        return IX_NONE;
     }
     pod_bind(st, row, pod, b->node, b->devices, b->devices_count);
-    return true;
+    return row;
 }
 
 static void next_pool(struct step *st, struct workload *w)
 {
-    if (w->tried_seq != st->e->s.change_seq || st->now_ms - w->tried_ms >= POOL_RETRY_MS) {
+    if (w->tried_count == 0 || w->tried_count + 1 >= w->spec.pools_count) {
         w->tried_seq = st->e->s.change_seq;
         w->tried_ms = st->now_ms;
         w->tried_count = 0;
@@ -139,6 +139,10 @@ static void do_wait(struct step *st, const struct waiting *wait)
     if (w->end_ms != TIME_NEVER) {
         return;
     }
+    if (wait->next_pool && wait->why.code == 0 && w->spec.pools_count > 1) {
+        next_pool(st, w); // the reason stays what it was in the pool before
+        return;
+    }
     bool same = w->why.code == wait->why.code && str_eq(w->why.pool, wait->why.pool);
     int64_t since_ms = same ? w->why.since_ms : st->now_ms;
     record_copy(&record_why, &wait->why, &w->why, engine_memory(st->e));
@@ -155,19 +159,15 @@ void tick_apply(struct step *st)
 {
     struct engine *e = st->e;
     const struct tick *t = &st->in->tick;
-    uint32_t workloads_before = e->s.workloads_count;
     remove_ended(st);
-    bool did = e->s.workloads_count != workloads_before;
     for (uint32_t i = 0; i < t->evicts_count; i++) {
-        did |= do_evict(st, &t->evicts[i]);
+        do_evict(st, &t->evicts[i]);
     }
     uint32_t *touched = ARENA_ARRAY(&e->scratch, uint32_t, t->binds_count);
     uint32_t touched_count = 0;
     for (uint32_t i = 0; i < t->binds_count; i++) {
-        if (do_bind(st, &t->binds[i])) {
-            uint32_t row;
-            uint32_t pod;
-            find_pod(e, &t->binds[i].pod, &row, &pod);
+        uint32_t row = do_bind(st, &t->binds[i]);
+        if (row != IX_NONE) {
             touched[touched_count++] = row;
         }
     }
@@ -175,9 +175,6 @@ void tick_apply(struct step *st)
         if (i == 0 || touched[i] != touched[i - 1]) {
             workload_settle(st, touched[i]); // once all of a gang is bound
         }
-    }
-    if (did || touched_count > 0) {
-        e->s.change_seq = st->in->seq;
     }
     e->s.claims = t->claims_count > 0 ? ARENA_ARRAY(engine_memory(e), struct claim, t->claims_count)
                                       : NULL;

@@ -170,8 +170,8 @@ struct workload {
     struct event *events; /* oldest first, the last EVENTS_MAX */
     uint32_t pods_count, events_count;
     struct why why; /* why it waits now; code 0 when it does not */
-    /* Pools tried in vain since state.change_seq was tried_seq and the time tried_ms: each is tried
-     * once, then it stays where it is until something changes or a minute has passed. */
+    /* A round through its pools: begun when state.change_seq was tried_seq, at tried_ms; it has
+     * moved on tried_count times since, and rests when it has seen them all. */
     int64_t tried_seq, tried_ms;
     uint32_t tried_count;
 };
@@ -217,7 +217,7 @@ struct state {
     int64_t now_ms;        /* non-decreasing wall time of that input */
     int64_t plan_revision; /* counts plan changes; starts at 1 */
     int64_t next_id;       /* for projects and departments */
-    int64_t change_seq;    /* of the last input that may let something start: all but idle ticks */
+    int64_t change_seq;    /* of the last input that may let something start in another pool */
     struct plan plan;
     struct node *nodes;         /* sorted by name */
     struct workload *workloads; /* in order of creation */
