@@ -960,14 +960,16 @@ static bool noted(const char *start)
 
 TEST(sees_only_itself)
 {
+    REQUIRE(setenv("WEIR_TEST_SECRET", "leak", 1) == 0);
     world_open();
     if (noted("no namespaces")) {
         world_close();
         test_skip("this setting has no namespaces");
     }
-    // There are pods' files, its own at least; the pod finds none.
+    // There are pods' files, its own at least; the pod finds none. Nor what weir was started with.
     struct request *r = shell(arena_printf(&w.arena,
                                            "echo /proc/[0-9]* ; cd /dev && echo *; ls -A %s/pods; "
+                                           "(tr -d '\\0' < /proc/1/environ) 2>/dev/null; "
                                            "echo x > /dev/null && head -c 1 /dev/urandom | wc -c",
                                            w.dir)
                                   .ptr);

@@ -163,10 +163,19 @@ static bool make_mounts(const struct launch *l, struct step *s)
     return true;
 }
 
+/* What is in its namespace can read the first process: what weir was started with is not for it. */
+static void forget_environment(void)
+{
+    for (char **e = environ; *e != NULL; e++) {
+        explicit_bzero(*e, strlen(*e));
+    }
+}
+
 NORETURN static void first_process(const struct launch *l, int report, int lifeline)
 {
     struct step s = {0};
     (void)prctl(PR_SET_NAME, "weir-init");
+    forget_environment();
     bool ok = make_mounts(l, &s);
     (void)!write(report, &s, sizeof(s));
     if (!ok) {
