@@ -45,7 +45,8 @@ bool workload_before(struct sched *s, uint32_t a, uint32_t b)
 static void skip(struct order *o, struct order_leaf *leaf)
 {
     while (o->allows && leaf->next < leaf->count &&
-           !o->allows(o->s, leaf->sorted[leaf->next], o->ctx)) {
+           !(leaf->asks ? o->allows(o->s, leaf->sorted[leaf->next], o->ctx)
+                        : leaf->cards[leaf->next].allowed)) {
         leaf->next++;
     }
 }
@@ -66,6 +67,13 @@ static uint32_t top_of(struct order *o, uint32_t queue)
 {
     const struct order_leaf *leaf = &o->leaves[queue];
     return from_back(o, leaf) ? heap_top(&leaf->back) : leaf->sorted[leaf->next];
+}
+
+static struct amounts weight_of_top(struct order *o, uint32_t queue)
+{
+    const struct order_leaf *leaf = &o->leaves[queue];
+    return o->victims && !from_back(o, leaf) ? leaf->cards[leaf->next].weight
+                                             : o->weigh(o->s, top_of(o, queue));
 }
 
 /* ---- between queues ---- */
@@ -101,7 +109,7 @@ static void find_standing(struct order *o, uint32_t queue)
 {
     struct sched *s = o->s;
     uint32_t leaf = o->best[queue];
-    struct amounts asks = o->weigh(s, top_of(o, leaf));
+    struct amounts asks = weight_of_top(o, leaf);
     struct amounts without = {{0}};
     if (o->victims) {
         without = o->taken[leaf];
@@ -342,8 +350,22 @@ static void rewind_leaf(struct order *o, uint32_t queue)
     }
     leaf->next = leaf->gone;
     leaf->back.count = 0;
-    leaf->changed = false;
+    leaf->asks = leaf->read = false;
     o->taken[queue] = (struct amounts){{0}};
+}
+
+// Looks at all victims of the leaf, as far as they are the same for all claimants.
+static void deal_cards(struct order *o, uint32_t queue)
+{
+    struct order_leaf *leaf = &o->leaves[queue];
+    if (!leaf->cards) {
+        leaf->cards = ARENA_ARRAY(o->arena, struct order_card, leaf->count);
+    }
+    for (uint32_t i = leaf->gone; i < leaf->count; i++) {
+        leaf->cards[i].weight = o->weigh(o->s, leaf->sorted[i]);
+        leaf->cards[i].allowed = o->is_victim(o->s, leaf->sorted[i], o->ctx);
+    }
+    leaf->stale = false;
 }
 
 static void find_varying(struct order *o)
@@ -368,6 +390,9 @@ static void start(struct order *o)
     for (uint32_t i = 0; i < o->used.count; i++) {
         uint32_t q = o->used.items[i];
         rewind_leaf(o, q);
+        if (o->victims) {
+            deal_cards(o, q);
+        }
         skip(o, &o->leaves[q]);
         o->best[q] = leaf_has(&o->leaves[q]) ? q : IX_NONE;
     }
@@ -425,38 +450,49 @@ static void play_path(struct order *o, uint32_t queue)
     }
 }
 
+static void note_read(struct order *o, uint32_t queue)
+{
+    if (!o->leaves[queue].read) {
+        o->leaves[queue].read = true;
+        *ARRAY_PUSH(o->arena, &o->read) = queue;
+    }
+}
+
 // What the claimant decides about the workloads of a leaf.
 static void settle_leaf(struct order *o, uint32_t queue)
 {
-    if (o->leaves[queue].count == 0) {
+    if (o->leaves[queue].count == 0 || is_shut(o, queue)) {
         return;
     }
     rewind_leaf(o, queue);
-    if (!is_shut(o, queue)) {
-        skip(o, &o->leaves[queue]);
-    }
+    o->leaves[queue].asks = true;
+    skip(o, &o->leaves[queue]);
+    note_read(o, queue);
     refresh_path(o, queue);
 }
 
 static void start_for_claimant(struct order *o)
 {
     if (o->before_queue != IX_NONE) {
-        order_changed(o, o->before_queue);
+        note_read(o, o->before_queue);
         set_shut(o, o->before_queue, false);
     }
-    for (uint32_t i = 0; i < o->changed.count; i++) {
-        uint32_t q = o->changed.items[i];
+    for (uint32_t i = 0; i < o->read.count; i++) {
+        uint32_t q = o->read.items[i];
         rewind_leaf(o, q);
+        if (o->leaves[q].stale) {
+            deal_cards(o, q);
+        }
         if (q != o->claimant_queue && !o->leaves[q].varying) {
             skip(o, &o->leaves[q]);
         }
         o->best[q] = leaf_has(&o->leaves[q]) ? q : IX_NONE;
     }
     play_path(o, o->before_queue);
-    for (uint32_t i = 0; i < o->changed.count; i++) {
-        refresh_path(o, o->changed.items[i]);
+    for (uint32_t i = 0; i < o->read.count; i++) {
+        refresh_path(o, o->read.items[i]);
     }
-    o->changed.count = 0;
+    o->read.count = 0;
     set_shut(o, o->claimant_queue, true);
     settle_leaf(o, o->claimant_queue);
     for (uint32_t i = 0; i < o->varying.count; i++) {
@@ -479,17 +515,14 @@ void order_restart(struct order *o)
 
 void order_changed(struct order *o, uint32_t queue)
 {
-    struct order_leaf *leaf = &o->leaves[queue];
-    if (!leaf->changed) {
-        leaf->changed = true;
-        *ARRAY_PUSH(o->arena, &o->changed) = queue;
-    }
+    o->leaves[queue].stale = true;
+    note_read(o, queue);
 }
 
 void order_touch(struct order *o, uint32_t queue)
 {
     if (o->victims) {
-        order_changed(o, queue);
+        note_read(o, queue);
     }
     if (o->touched != IX_NONE && o->touched != queue) {
         refresh_path(o, o->touched);

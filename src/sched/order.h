@@ -7,14 +7,23 @@
 #include "base/heap.h"
 #include "sched/state.h"
 
+/* What is known of a victim while nothing of its queue changes. */
+struct order_card {
+    struct amounts weight; /* what it gives up */
+    bool allowed;          /* it is a victim */
+};
+
 /* The workloads of one queue: a sorted run, read from the front, and those pushed back. */
 struct order_leaf {
     uint32_t *sorted;
+    struct order_card *cards; /* victims: one for each of sorted */
     uint32_t count, cap, next;
     uint32_t added; /* before the depth was cut to count */
     uint32_t gone;  /* so many at the front are no use to anybody any more */
     struct heap back;
-    bool changed, varying; /* in the lists of these names of the order */
+    bool read, varying; /* in the lists of these names of the order */
+    bool stale;         /* the cards are */
+    bool asks;          /* allows is to be asked: the claimant decides, not the card */
 };
 
 struct standing;
@@ -33,16 +42,18 @@ struct order {
     uint32_t claimant_queue;     /* whose turn it is, set before order_restart; IX_NONE: nobody's */
     uint32_t before_queue;       /* whose turn it was */
     bool *shut;                  /* [queues] nothing below is a victim for this claimant */
-    ARRAY(uint32_t) changed;     /* leaves that are not as order_restart leaves them */
+    ARRAY(uint32_t) read;        /* leaves that are not as order_restart leaves them */
     ARRAY(uint32_t) varying;     /* leaves with a workload that varies says yes of */
     const uint32_t *group_taken; /* victims: [groups] pods that are as good as gone; or NULL */
     /* What a workload asks for, or as a victim gives up. */
     struct amounts (*weigh)(struct sched *s, uint32_t workload);
-    /* Victims: whether the workload is none for any claimant any more; whether it is one for this
-     * claimant, and whether that depends on the claimant though it is of another queue. */
+    /* Victims: whether the workload is none for any claimant any more; whether it is one for
+     * claimants of other queues, minimum run times apart; whether such a time may protect it from one
+     * and not from another; whether it is one for this claimant. */
     bool (*is_gone)(struct sched *s, uint32_t workload, void *ctx);
-    bool (*allows)(struct sched *s, uint32_t workload, void *ctx);
+    bool (*is_victim)(struct sched *s, uint32_t workload, void *ctx);
     bool (*varies)(struct sched *s, uint32_t workload, void *ctx);
+    bool (*allows)(struct sched *s, uint32_t workload, void *ctx);
     /* Whether what is below the queue may be a victim. Asked of the claimant's own queue and of the
      * siblings of that and of all above it. */
     bool (*allows_queue)(struct sched *s, uint32_t queue, void *ctx);

@@ -3,6 +3,7 @@
 // and are checked when the claimant is placed in the trial.
 #include "sched/preempt.h"
 
+#include "base/num.h"
 #include "sched/quota.h"
 
 static bool may_search(struct search *x, struct reason *why)
@@ -61,6 +62,15 @@ static int64_t protected_until(struct search *x, uint32_t workload)
     return search_protected_until(s, workload, runtime_ms);
 }
 
+static int64_t longest_protection_ms(const struct sched *s)
+{
+    int64_t longest = s->snap->config.preempt_min_runtime_ms;
+    for (uint32_t q = 0; q < s->snap->queues.count; q++) {
+        longest = num_max_i64(longest, s->snap->queues.items[q].preempt_min_runtime_ms);
+    }
+    return longest;
+}
+
 static bool acceptable(struct search *x)
 {
     (void)x;
@@ -74,6 +84,7 @@ const struct search_rules preempt_rules = {
     .victim = victim,
     .surplus_only = surplus_only,
     .protected_until = protected_until,
+    .longest_protection_ms = longest_protection_ms,
     .acceptable = acceptable,
     .victims_max = -1,
     .same_queue = true,

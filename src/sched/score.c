@@ -98,8 +98,7 @@ static uint32_t pick_by_count(struct sched *s, uint32_t task, const uint64_t *ma
     uint32_t later = IX_NONE;
     for (uint32_t k = shape_of(s, task)->device_count; k <= s->devices_most; k++) {
         const struct node_class *set = &s->by_whole[k];
-        for (uint32_t w = class_next(s, set, 0); w < s->node_words;
-             w = class_next(s, set, w + 1)) {
+        for (uint32_t w = class_next(s, set, 0); w < s->node_words; w = class_next(s, set, w + 1)) {
             uint64_t bits = feasible[w] & set->words[w] & (mask ? mask[w] : UINT64_MAX);
             for (; bits != 0; bits &= bits - 1) {
                 uint32_t n = w * 64 + (uint32_t)__builtin_ctzll(bits);

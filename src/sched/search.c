@@ -241,10 +241,25 @@ static bool try_chosen(struct search *x, uint32_t count)
 
 /* ---- generators ---- */
 
+// The same of a unit that is one pod, with all that was taken on its node so far. True as well when
+// that cannot be told so quickly.
+static bool node_may_be_enough(const struct search *x, uint32_t unit, uint32_t count)
+{
+    const struct victim_unit *u = &x->units.items[unit];
+    if (!counts_devices(x) || x->several || x->recorded.count > 0 || unit + 1 < x->units.count) {
+        return true;
+    }
+    uint32_t node = x->unit_pods.items[u->first].node;
+    int64_t each = shape_of(x->s, x->tasks.items[0])->device_count;
+    int64_t has = x->s->nodes[node].whole_later;
+    bool feasible = (x->feasible[node / 64] >> (node % 64) & 1) != 0;
+    return x->room + (feasible ? (has + x->gain[node]) / each - has / each : 0) >= count;
+}
+
 // Tries the nodes of one unit, by name: all that was taken up to then on that node.
 static bool try_by_node(struct search *x, uint32_t unit, uint32_t count)
 {
-    if (!all_may_be_enough(x, count)) {
+    if (!all_may_be_enough(x, count) || !node_may_be_enough(x, unit, count)) {
         return false;
     }
     const struct victim_unit newest = x->units.items[unit];

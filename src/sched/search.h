@@ -73,8 +73,9 @@ struct search {
     uint32_t epoch;
     uint32_t *seen_victim; /* [workloads]: = run */
     uint32_t run, victim_count;
-    uint32_t returned;        /* victims put back into the order, having more to give */
-    int64_t protection_ms;    /* the longest that anybody may be protected */
+    bool several;          /* some unit is more than one pod, or one of several of its workload */
+    uint32_t returned;     /* victims put back into the order, having more to give */
+    int64_t protection_ms; /* the longest that anybody may be protected */
     const uint64_t *feasible; /* of the claimant's pods, where they are alike */
     bool alike;
     int64_t room;          /* pods for which there are whole devices without any victim */

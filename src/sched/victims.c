@@ -117,6 +117,11 @@ static bool group_is_below(const struct sched *s, uint32_t group, uint32_t top)
 static uint32_t group_to_take(const struct search *x, uint32_t workload, bool *one, bool *core)
 {
     uint32_t first = workload_of(x->s, workload)->group_first;
+    if (group_of(x->s, first)->is_pod_set) {
+        *one = left_in(x, first) > group_of(x->s, first)->min;
+        *core = !*one;
+        return first;
+    }
     const struct surplus *all = surpluses(x, workload);
     uint32_t group = first;
     *one = false;
@@ -210,6 +215,7 @@ static bool add_unit(struct search *x, uint32_t workload, bool spare_core)
         x->units.count--;
         return false;
     }
+    x->several = x->several || unit->count > 1 || unit->earlier != IX_NONE;
     x->last_unit[workload] = x->units.count - 1;
     return true;
 }
@@ -227,7 +233,7 @@ static bool has_more(const struct search *x, uint32_t workload)
 
 static int64_t protected_until(struct search *x, uint32_t workload)
 {
-    return x->rules->protected_until ? x->rules->protected_until(x, workload) : TIME_NEVER;
+    return x->protection_ms > 0 ? x->rules->protected_until(x, workload) : TIME_NEVER;
 }
 
 static void note_protected(struct search *x, uint32_t workload, int64_t until_ms)
@@ -293,6 +299,7 @@ void victims_forget(struct search *x)
     x->recorded.count = x->chosen.count = 0;
     x->victim_count = 0;
     x->returned = 0;
+    x->several = false;
     x->room_most = x->room;
     x->run++;
 }
@@ -304,11 +311,17 @@ static bool victim_gone(struct sched *s, uint32_t workload, void *ctx)
     return s->workloads[workload].promised || !has_more(ctx, workload);
 }
 
+static bool victim_stands(struct sched *s, uint32_t workload, void *ctx)
+{
+    struct search *x = ctx;
+    return !s->workloads[workload].promised && has_more(x, workload) &&
+           x->rules->victim(x, workload);
+}
+
 static bool victim_allowed(struct sched *s, uint32_t workload, void *ctx)
 {
     struct search *x = ctx;
-    if (workload == x->claimant || s->workloads[workload].promised || !has_more(x, workload) ||
-        !x->rules->victim(x, workload)) {
+    if (workload == x->claimant || !victim_stands(s, workload, ctx)) {
         return false;
     }
     int64_t until_ms = protected_until(x, workload);
@@ -349,6 +362,7 @@ void victims_order(struct search *x)
     order_init(&x->victims, s, s->arena, true);
     x->victims.weigh = victim_weight;
     x->victims.is_gone = victim_gone;
+    x->victims.is_victim = victim_stands;
     x->victims.allows = victim_allowed;
     x->victims.varies = victim_varies;
     x->victims.allows_queue = victim_queue_allowed;
