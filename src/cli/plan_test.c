@@ -507,6 +507,22 @@ TEST(problems_are_said_once)
          STRS("node_pool: []\n" DEPARTMENTS "    - name: d\n"
               "      projects: [{name: p, node_pool_quotas: {default: {guaranteed_gpus: 8}}}]\n"),
          2                                                                                          },
+        {"nor does one in the very object",
+         STRS(DEPARTMENTS "    - name: d\n      owner: x\n"
+                          "      node_pool_quotas: {default: {guaranteed_gpus: 1}}\n"
+                          "      projects: [{name: p, node_pool_quotas: {default: "
+                          "{guaranteed_gpus: 8}}}]\n"),
+         2                                                                                          },
+        {"nor does one in a project",
+         STRS(DEPARTMENTS "    - name: d\n"
+                          "      node_pool_quotas: {default: {guaranteed_gpus: 1}}\n"
+                          "      projects: [{name: p, acces_group: x, node_pool_quotas: {default: "
+                          "{guaranteed_gpus: 8, max_gpus: 2}}}]\n"),
+         3                                                                                          },
+        {"pools that could not be read are not said to be missing",
+         STRS("node_pools: {name: a}\n" DEPARTMENTS "    - name: d\n"
+              "      projects: [{name: p, default_node_pools: [a]}]\n"),
+         1                                                                                          },
         {"nor does a wrong value in another pool",
          STRS("node_pools: [{name: a}]\n" DEPARTMENTS "    - name: d\n"
               "      node_pool_quotas: {a: {guaranteed_gpus: x}, default: {guaranteed_gpus: 1}}\n"
@@ -579,6 +595,34 @@ TEST(against_the_server)
                    "GPUs once its largest node is lost"));
     EXPECT_STR(file.problems.items[2].text,
                STR("the maximum of 5 GPUs is never reached: node pool \"h100\" has 4 GPUs"));
+
+    test_row("what the file does not speak of is no matter of its");
+    plan_of(STR(DEPARTMENTS "    - name: other\n"), &arena, &file);
+    capacity.gpu_share = 7000;
+    plan_file_check(&file, &base.plan, false, &capacity, 1);
+    EXPECT_I64(file.problems.count, 0);
+    plan_of(STR("# nothing\n"), &arena, &file);
+    plan_file_check(&file, &base.plan, false, &capacity, 1);
+    REQUIRE(file.problems.count == 1);
+    EXPECT_STR(file.problems.items[0].text, STR("the file is empty"));
+    plan_of(STR("organization:\n"), &arena, &file);
+    plan_file_check(&file, &base.plan, false, &capacity, 1);
+    REQUIRE(file.problems.count == 1);
+    EXPECT_STR(file.problems.items[0].text, STR("the plan holds nothing"));
+
+    test_row("but it is where the file lists the pool, or a department that adds to it");
+    plan_of(STR("node_pools: [{name: h100}]\n"), &arena, &file);
+    plan_file_check(&file, &base.plan, false, &capacity, 1);
+    REQUIRE(file.problems.count == 1);
+    EXPECT_I64(file.problems.items[0].line, 1);
+    EXPECT_STR(file.problems.items[0].field, STR("node_pools[0]"));
+    plan_of(STR("node_pools: [{name: h100}]\n" DEPARTMENTS "    - name: other\n"
+                "      node_pool_quotas: {h100: {guaranteed_gpus: 1}}\n"),
+            &arena, &file);
+    plan_file_check(&file, &base.plan, false, &capacity, 1);
+    REQUIRE(file.problems.count == 1);
+    EXPECT_STR(file.problems.items[0].field,
+               STR("organization.departments[0].node_pool_quotas.h100.guaranteed_gpus"));
     test_row(NULL);
     arena_done(&arena);
 }

@@ -98,7 +98,8 @@ struct pool_capacity {
 /* plan_check reports contradictions of meaning: guarantees above the parent's or the hardware
  * (also with the largest node lost), maximum below guarantee, weight without over-quota, production
  * priority on a preemptible project, unreachable maxima … with the position of the entry in root
- * (may be NULL: then without positions). It also refuses values out of range and lists out of order,
+ * (may be NULL: then without positions; else warnings about what root does not speak of are left
+ * out). It also refuses values out of range and lists out of order,
  * which only a plan that was no file can hold. capacity may be NULL: hardware checks are left out. */
 void plan_check(const struct plan *plan, const struct doc *root,
                 const struct pool_capacity *capacity, uint32_t capacity_count,

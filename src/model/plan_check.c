@@ -6,7 +6,8 @@
 // Sums go upwards once: each quota adds its guarantees to the (parent, pool) above it, kept in a
 // table by a number key, so that the cost is that of the quotas, not departments times pools.
 // Positions: the document is walked once and each object's value remembered by name. What may only
-// follow from an error of form found before is not reported.
+// follow from an error of form found before is not reported, nor is a warning about what the file
+// does not speak of.
 #include "model/plan.h"
 
 #include "base/array.h"
@@ -21,8 +22,9 @@
 struct sum {
     uint32_t parent, pool;
     int64_t v[3];
-    const struct department *largest; /* by GPUs, of top departments */
+    const struct department *largest; /* by GPUs, of top departments, of those in the file if any */
     int64_t largest_gpu_share;
+    bool largest_in_file;
 };
 
 /* Where an object stands in the file. */
@@ -38,7 +40,7 @@ struct check {
     struct map pools, departments, projects; /* name to index in the plan */
     struct str *pool_names, *department_names;
     struct map wrong; /* errors of form found before, see note_wrong */
-    bool is_name_wrong;
+    bool is_name_wrong, is_pools_wrong;
     uint32_t *parents; /* [departments_count]: index, or NO_PARENT */
     struct stand *pool_at, *department_at, *project_at;
     ARRAY(struct sum) sums;
@@ -173,18 +175,22 @@ static uint32_t part_find(struct str text, struct str part)
     return text.len;
 }
 
-static struct str department_of(struct str path)
+/* object_of gives the part of a path up to its last list item: the object it is in. */
+static struct str object_of(struct str path)
 {
-    return str_sub(path, 0, str_find(path, ']') + 1);
+    while (path.len > 0 && path.ptr[path.len - 1] != ']') {
+        path.len--;
+    }
+    return path;
 }
 
-static struct str wrong_key(struct check *c, struct str department, struct str pool)
+static struct str wrong_key(struct check *c, struct str object, struct str pool)
 {
-    return arena_printf(c->arena, STR_FMT " " STR_FMT, STR_ARG(department), STR_ARG(pool));
+    return arena_printf(c->arena, STR_FMT " " STR_FMT, STR_ARG(object), STR_ARG(pool));
 }
 
-/* note_wrong remembers what errors of form were found before in: quotas, by department and pool;
- * whole departments, where a list of quotas may be there under a misspelt key; names. */
+/* note_wrong remembers what errors of form were found before in: quotas, by object and pool; whole
+ * objects, whose list of quotas may be there under a misspelt key; names; the list of pools. */
 static void note_wrong(struct check *c)
 {
     struct str quotas = STR(".node_pool_quotas");
@@ -194,13 +200,16 @@ static void note_wrong(struct check *c)
         if (p->severity != SEVERITY_ERROR) {
             continue;
         }
+        struct str object = object_of(str_sub(p->field, 0, at));
         c->is_name_wrong = c->is_name_wrong || str_ends(p->field, STR(".name"));
-        struct str department = department_of(p->field);
+        c->is_pools_wrong = c->is_pools_wrong || str_find(p->field, '.') == p->field.len ||
+                            (str_starts(p->field, STR("node_pools[")) &&
+                             str_ends(p->field, STR(".name")));
         if (at + quotas.len < p->field.len) {
             struct str pool = str_sub(p->field, at + quotas.len + 1, p->field.len);
-            map_put(&c->wrong, wrong_key(c, department, str_sub(pool, 0, str_find(pool, '.'))), 1);
+            map_put(&c->wrong, wrong_key(c, object, str_sub(pool, 0, str_find(pool, '.'))), 1);
         } else if (at < p->field.len || str_starts(p->text, STR("unknown key"))) {
-            map_put(&c->wrong, wrong_key(c, department, STR("")), 1);
+            map_put(&c->wrong, wrong_key(c, object, STR("")), 1);
         }
     }
 }
@@ -208,10 +217,10 @@ static void note_wrong(struct check *c)
 /* is_quota_wrong: a contradiction in this quota may only follow from an error of form. */
 static bool is_quota_wrong(struct check *c, const struct stand *at, struct str pool)
 {
-    struct str department = department_of(at->path);
     uint32_t one;
-    return map_get(&c->wrong, wrong_key(c, department, pool), &one) ||
-           map_get(&c->wrong, wrong_key(c, department, STR("")), &one);
+    bool listed = doc_get(doc_get(at->doc, STR("node_pool_quotas")), pool) != NULL;
+    return map_get(&c->wrong, wrong_key(c, at->path, pool), &one) ||
+           (!listed && map_get(&c->wrong, wrong_key(c, at->path, STR("")), &one));
 }
 
 /* ---- form ---- */
@@ -475,6 +484,9 @@ static void check_pools(struct check *c)
 
 static void unknown_pool(struct check *c, const struct stand *at, struct str pool, struct str key)
 {
+    if (c->is_pools_wrong) {
+        return;
+    }
     struct problem *p = problems_add(c->problems, SEVERITY_ERROR,
                                      "there is no node pool \"" STR_FMT "\"", STR_ARG(pool));
     place_problem(c, p, at, STR(""), key);
@@ -593,9 +605,12 @@ static void check_quotas(struct check *c, const struct owner *owner, const struc
             }
             check_max(c, owner, quota, pool_ix, i);
         }
-        if (department && quota->gpu_share > sum->largest_gpu_share) {
+        bool in_file = owner->at->doc != NULL;
+        bool larger = in_file == sum->largest_in_file && quota->gpu_share > sum->largest_gpu_share;
+        if (department && quota->gpu_share > 0 && (larger || in_file > sum->largest_in_file)) {
             sum->largest = department;
             sum->largest_gpu_share = quota->gpu_share;
+            sum->largest_in_file = in_file;
         }
     }
 }
@@ -649,7 +664,9 @@ static void check_hardware(struct check *c, const struct sum *sum)
                                      "%s",
                                      STR_ARG(guaranteed), STR_ARG(pool), STR_ARG(has),
                                      lost ? " once its largest node is lost" : "");
-    if (map_get(&c->departments, sum->largest->name, &ix)) {
+    if (!sum->largest_in_file && c->pool_at[sum->pool].doc) {
+        place_problem(c, p, &c->pool_at[sum->pool], STR(""), STR(""));
+    } else if (map_get(&c->departments, sum->largest->name, &ix)) {
         place_problem(c, p, &c->department_at[ix], pool, quota_keys.items[QUOTA_GPUS].name);
     }
     p->hint = lost ? STR("then guaranteed work may wait; lower guarantees to be safe from that")
@@ -716,6 +733,20 @@ static void check_init(struct check *c, const struct pool_capacity *capacity,
     }
 }
 
+/* drop_elsewhere removes the warnings about what the file does not speak of, those from `from` on that
+ * have no position. */
+static void drop_elsewhere(struct problems *problems, uint32_t from)
+{
+    uint32_t kept = from;
+    for (uint32_t i = from; i < problems->count; i++) {
+        const struct problem *p = &problems->items[i];
+        if (p->severity == SEVERITY_ERROR || p->line > 0) {
+            problems->items[kept++] = *p;
+        }
+    }
+    problems->count = kept;
+}
+
 void plan_check(const struct plan *plan, const struct doc *root,
                 const struct pool_capacity *capacity, uint32_t capacity_count,
                 struct problems *problems)
@@ -725,6 +756,7 @@ void plan_check(const struct plan *plan, const struct doc *root,
         .problems = problems,
         .arena = problems->arena,
     };
+    uint32_t before = problems->count;
     check_init(&c, capacity, capacity_count);
     locate(&c, root);
     name_stands(&c);
@@ -752,5 +784,8 @@ void plan_check(const struct plan *plan, const struct doc *root,
         } else {
             check_children(&c, &c.sums.items[i]);
         }
+    }
+    if (root) {
+        drop_elsewhere(problems, before);
     }
 }

@@ -27,6 +27,7 @@ struct reader {
     ARRAY(struct department) departments;
     ARRAY(struct project) projects;
     bool pools_full, queues_full;
+    bool pools_wrong;                                       /* the list of pools, or its key */
     struct map pool_lines, department_lines, project_lines; /* by name, the line */
 };
 
@@ -318,7 +319,7 @@ static void pool_implied(struct reader *r, const struct place *place, const stru
     pool->implied = true;
     map_put(&r->pool_lines, pool->name, member->key_line);
     pool_default_selector(pool);
-    if (!str_eq(pool->name, POOL_DEFAULT)) {
+    if (!str_eq(pool->name, POOL_DEFAULT) && !r->pools_wrong) {
         SAY_AT(r, place, member, true, SEVERITY_WARNING,
                "node pool \"" STR_FMT "\" is not listed in node_pools: unless it exists already, "
                "it is made of the nodes labelled " STR_FMT "=" STR_FMT,
@@ -528,6 +529,7 @@ void plan_from_doc(const struct doc *root, struct arena *arena, struct plan *out
     read_keys(&r, NULL, root, &root_keys, NULL, found);
     struct place pools_place = {.key = STR("node_pools")};
     read_list(&r, &pools_place, found[NODE_POOLS], read_pool);
+    r.pools_wrong = problems->error_count > 0;
     struct place organization_place = {.key = STR("organization")};
     if (found[ORGANIZATION]) {
         read_keys(&r, &organization_place, found[ORGANIZATION], &organization_keys, NULL,
@@ -535,6 +537,11 @@ void plan_from_doc(const struct doc *root, struct arena *arena, struct plan *out
     }
     struct place departments_place = {.up = &organization_place, .key = STR("departments")};
     read_list(&r, &departments_place, departments, read_department);
+    if (root->kind == DOC_MAP && problems->error_count == 0 &&
+        r.pools.count + r.departments.count + r.projects.count == 0) {
+        WARNING_AT(&r, NULL, root, "the plan holds nothing")->hint = STR(
+            "list node_pools, or organization: with departments and their projects");
+    }
     *out = (struct plan){
         .pools = r.pools.items,
         .departments = r.departments.items,
