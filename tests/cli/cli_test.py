@@ -712,7 +712,8 @@ def exec_runs_beside_the_workload(cli):
     screen.type("stty size; echo rea''dy\n")
     screen.until("ready")
     holds(b"33 91" in screen.text, screen.text)
-    screen.type("echo slee''ping; sleep 600\n")
+    # Said by the command itself: from then on it, not the shell between two, gets the ^C.
+    screen.type("sh -c 'echo slee\"\"ping; exec sleep 600'\n")
     screen.until("sleeping")
     screen.type("\x03")
     screen.until("^C")  # by then what was typed before is dropped
