@@ -62,7 +62,7 @@ static struct uuid load_uuid(const char *at)
 static char *load_ptr(const char *at)
 {
     char *v;
-    memcpy(&v, at, sizeof(v));
+    memcpy((void *)&v, at, sizeof(v));
     return v;
 }
 
@@ -470,7 +470,7 @@ static enum status decode_open(struct reader *in, const struct field *f, char *v
         return err_set(err, STATUS_NO_MEMORY, "%s: no room for the list \"%s\" of %u items",
                        in->stack.frames[0].r->name, f->name, count);
     }
-    memcpy(value + f->offset, &items, sizeof(items));
+    memcpy(value + f->offset, (const void *)&items, sizeof(items));
     memcpy(value + f->count_offset, &count, sizeof(count));
     struct frame *top = stack_push(&in->stack, f->sub, f, count);
     top->to = items;
@@ -585,7 +585,7 @@ void record_copy(const struct record *r, const void *from, void *to, struct aren
                 memcpy(copy, items, f->sub->size * count);
                 stack_push(&s, f->sub, f, count)->to = copy;
             }
-            memcpy(value + f->offset, &copy, sizeof(copy));
+            memcpy(value + f->offset, (const void *)&copy, sizeof(copy));
         }
     }
 }

@@ -241,93 +241,156 @@ static int64_t min_runtime_ms(const struct rules *r, const struct pod *p, uint32
     return 0;
 }
 
-static bool evict_ok(struct rules *r, uint32_t nth)
+// For whom, and whether they may be.
+static bool claimant_ok(struct rules *r, const struct workload *w, const struct why *why)
 {
-    const struct evict *ev = &r->t->evicts[nth];
-    struct place at = find_pod(r->s, ev->pod);
-    if (!at.p || !is_active(at.p)) {
-        return BREACH(r, "a pod is evicted that does not run");
-    }
-    const struct workload *w = at.w;
-    bool stale = ev->why.code == REASON_EVICTED_STALE;
-    if (ev->why.code < REASON_EVICTED_RECLAIM || ev->why.code > REASON_EVICTED_STALE) {
-        return BREACH(r, "%.*s is evicted for reason %u, which is none (R9)", STR_ARG(w->name),
-                      ev->why.code);
-    }
-    if (stale) {
-        return w->stale_since_ms != TIME_NEVER && r->now_ms - w->stale_since_ms >= STALE_MS
-                   ? true
-                   : BREACH(r, "%.*s is evicted as stale and is not", STR_ARG(w->name));
-    }
     if (w->spec.preemptibility != PREEMPTIBLE) {
         return BREACH(r, "non-preemptible %.*s is evicted for \"%.*s\" (R2)", STR_ARG(w->name),
-                      STR_ARG(ev->why.other_name));
+                      STR_ARG(why->other_name));
     }
-    if (!engine_find(r->e, ev->why.other) || uuid_eq(ev->why.other, w->id)) {
+    if (!engine_find(r->e, why->other) || uuid_eq(why->other, w->id)) {
         return BREACH(r, "%.*s is evicted for nobody (R4)", STR_ARG(w->name));
     }
-    if (!claimant_served(r, ev->why.other)) {
+    if (!claimant_served(r, why->other)) {
         return BREACH(r, "%.*s is evicted for \"%.*s\", which neither starts nor has a claim (R4)",
-                      STR_ARG(w->name), STR_ARG(ev->why.other_name));
+                      STR_ARG(w->name), STR_ARG(why->other_name));
     }
+    return true;
+}
+
+// What is left of the victim by the nth eviction, and whether it ran long enough.
+static bool remainder_ok(struct rules *r, uint32_t nth, const struct place *at)
+{
+    const struct workload *w = at->w;
     int64_t left = left_after(r, w, nth + 1) + succeeded(w);
-    int64_t in_the_end = left_after(r, w, r->t->evicts_count);
+    if (left >= w->spec.pods_min) {
+        return true;
+    }
     int64_t ran_ms = w->last_start_ms == TIME_NEVER ? 0 : r->now_ms - w->last_start_ms;
-    if (left < w->spec.pods_min && ran_ms < min_runtime_ms(r, at.p, ev->why.code)) {
+    if (ran_ms < min_runtime_ms(r, at->p, r->t->evicts[nth].why.code)) {
         return BREACH(r, "%.*s is evicted after %lld ms, before its minimum run time (R1)",
                       STR_ARG(w->name), (long long)ran_ms);
     }
-    if (left < w->spec.pods_min && in_the_end > 0 && w->stale_since_ms == TIME_NEVER) {
+    if (left_after(r, w, r->t->evicts_count) > 0 && w->stale_since_ms == TIME_NEVER) {
         return BREACH(r, "gang %.*s is left with %lld of at least %lld (R5)", STR_ARG(w->name),
                       (long long)left, (long long)w->spec.pods_min);
     }
     return true;
 }
 
+static bool stale_ok(struct rules *r, const struct workload *w)
+{
+    if (w->stale_since_ms == TIME_NEVER || r->now_ms - w->stale_since_ms < STALE_MS) {
+        return BREACH(r, "%.*s is evicted as stale and is not", STR_ARG(w->name));
+    }
+    return true;
+}
+
+static bool evict_ok(struct rules *r, uint32_t nth)
+{
+    const struct why *why = &r->t->evicts[nth].why;
+    struct place at = find_pod(r->s, r->t->evicts[nth].pod);
+    if (!at.p || !is_active(at.p)) {
+        return BREACH(r, "a pod is evicted that does not run");
+    }
+    if (why->code < REASON_EVICTED_RECLAIM || why->code > REASON_EVICTED_STALE) {
+        return BREACH(r, "%.*s is evicted for reason %u, which is none (R9)", STR_ARG(at.w->name),
+                      why->code);
+    }
+    return why->code == REASON_EVICTED_STALE
+               ? stale_ok(r, at.w)
+               : claimant_ok(r, at.w, why) && remainder_ok(r, nth, &at);
+}
+
 /* ---- starts ---- */
 
-static bool within(struct rules *r, const struct workload *w, struct str pool, const char *what,
-                   struct str name, const struct quota *q, bool department)
+struct bounds {
+    const char *what;
+    struct str name, pool;
+    struct quota quota;
+    bool department;
+};
+
+// What the queue has in the end is within its maximum, and its non-preemptible part within the
+// guarantee, of all that w asks for.
+static bool within(struct rules *r, const struct workload *w, const struct bounds *b)
 {
     struct amounts need = amounts_of(w);
-    struct amounts most = maximum(q);
-    struct amounts share = guarantee(q);
-    struct amounts all = queue_after(r, pool, name, department, false);
-    struct amounts firm = queue_after(r, pool, name, department, true);
+    struct amounts most = maximum(&b->quota);
+    struct amounts share = guarantee(&b->quota);
+    struct amounts all = queue_after(r, b->pool, b->name, b->department, false);
+    struct amounts firm = queue_after(r, b->pool, b->name, b->department, true);
     for (int i = 0; i < RES_COUNT; i++) {
         if (need.v[i] > 0 && !amount_le(all.v[i], most.v[i])) {
-            return BREACH(r,
-                          "%.*s starts and %s %.*s then has %lld of resource %d, maximum %lld (R6)",
-                          STR_ARG(w->name), what, STR_ARG(name), (long long)all.v[i], i,
+            return BREACH(r, "%.*s starts and %s %.*s has %lld of resource %d, maximum %lld (R6)",
+                          STR_ARG(w->name), b->what, STR_ARG(b->name), (long long)all.v[i], i,
                           (long long)most.v[i]);
         }
         if (w->spec.preemptibility == NON_PREEMPTIBLE && need.v[i] > 0 &&
             !amount_le(firm.v[i], share.v[i])) {
             return BREACH(r,
-                          "non-preemptible %.*s starts and %s %.*s then has %lld of resource %d "
-                          "in such work, guaranteed %lld (R2)",
-                          STR_ARG(w->name), what, STR_ARG(name), (long long)firm.v[i], i,
+                          "%.*s starts and %s %.*s has %lld of resource %d in non-preemptible "
+                          "work, guaranteed %lld (R2)",
+                          STR_ARG(w->name), b->what, STR_ARG(b->name), (long long)firm.v[i], i,
                           (long long)share.v[i]);
         }
     }
     return true;
 }
 
+static bool within_all(struct rules *r, const struct workload *w, struct str pool)
+{
+    const struct project *p = find_project(r->s, w->project);
+    struct bounds b = {"project", p->name, pool, plan_quota(p->quotas, p->quotas_count, pool),
+                       false};
+    const struct department *d = find_department(r->s, p->department);
+    while (within(r, w, &b)) {
+        if (!d) {
+            return true;
+        }
+        b = (struct bounds){"department", d->name, pool,
+                            plan_quota(d->quotas, d->quotas_count, pool), true};
+        d = find_department(r->s, d->parent);
+    }
+    return false;
+}
+
+static bool takes_from(const struct bind *b, const struct claim *c)
+{
+    for (uint32_t k = 0; k < c->devices_count && str_eq(b->node, c->node); k++) {
+        for (uint32_t d = 0; d < b->devices_count; d++) {
+            if (str_eq(b->devices[d].uuid, c->devices[k].uuid) &&
+                b->devices[d].share + c->devices[k].share > DEVICE_SHARE) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static bool claims_respected(struct rules *r, const struct workload *w, const struct bind *b)
 {
     for (uint32_t i = 0; i < r->t->claims_count; i++) {
         const struct claim *c = &r->t->claims[i];
-        for (uint32_t k = 0; k < c->devices_count && !uuid_eq(c->workload, w->id); k++) {
-            for (uint32_t d = 0; d < b->devices_count; d++) {
-                if (str_eq(b->node, c->node) && str_eq(b->devices[d].uuid, c->devices[k].uuid) &&
-                    b->devices[d].share + c->devices[k].share > DEVICE_SHARE) {
-                    return BREACH(r, "%.*s starts on a device that is kept for another (R7)",
-                                  STR_ARG(w->name));
-                }
-            }
+        if (!uuid_eq(c->workload, w->id) && takes_from(b, c)) {
+            return BREACH(r, "%.*s starts on a device that is kept for another (R7)",
+                          STR_ARG(w->name));
         }
     }
     return true;
+}
+
+static bool in_one_pool(struct rules *r, const struct workload *w, struct str pool)
+{
+    for (uint32_t i = 0; i < w->pods_count; i++) {
+        struct str other = pool_after(r, &w->pods[i]);
+        if (other.len > 0 && !str_eq(other, pool)) {
+            return BREACH(r, "%.*s is split over two pools", STR_ARG(w->name));
+        }
+    }
+    return str_eq(pool, w->spec.pools[w->pool_ix].value)
+               ? true
+               : BREACH(r, "%.*s starts in a pool it is not tried in", STR_ARG(w->name));
 }
 
 static bool bind_ok(struct rules *r, const struct bind *b)
@@ -342,59 +405,44 @@ static bool bind_ok(struct rules *r, const struct bind *b)
         return BREACH(r, "%.*s is started too early, or on a node that is not there",
                       STR_ARG(w->name));
     }
-    struct str pool = engine_pool_of(r->e, n);
-    if (!str_eq(pool, w->spec.pools[w->pool_ix].value)) {
-        return BREACH(r, "%.*s starts in a pool it is not tried in", STR_ARG(w->name));
-    }
-    for (uint32_t i = 0; i < w->pods_count; i++) {
-        struct str other = pool_after(r, &w->pods[i]);
-        if (other.len > 0 && !str_eq(other, pool)) {
-            return BREACH(r, "%.*s is split over two pools", STR_ARG(w->name));
-        }
-    }
     if (b->devices_count != (uint32_t)w->spec.pod.gpu_devices) {
         return BREACH(r, "%.*s is given %u devices", STR_ARG(w->name), b->devices_count);
     }
     if (left_after(r, w, r->t->evicts_count) + succeeded(w) < w->spec.pods_min) {
         return BREACH(r, "gang %.*s starts with less than its minimum (R5)", STR_ARG(w->name));
     }
-    const struct project *p = find_project(r->s, w->project);
-    if (!p) {
-        return BREACH(r, "%.*s starts in a project that is not there", STR_ARG(w->name));
+    struct str pool = engine_pool_of(r->e, n);
+    return in_one_pool(r, w, pool) && claims_respected(r, w, b) && within_all(r, w, pool);
+}
+
+static bool node_holds(struct rules *r, const struct node *n)
+{
+    int64_t cpu = 0;
+    int64_t memory = 0;
+    bool started = false;
+    for (uint32_t k = 0; k < r->s->workloads_count; k++) {
+        const struct workload *w = &r->s->workloads[k];
+        for (uint32_t j = 0; j < w->pods_count; j++) {
+            const struct pod *p = &w->pods[j];
+            const struct bind *b = bind_of(r->t, p);
+            bool held = is_active(p) || p->phase == POD_RELEASING;
+            if ((b && str_eq(b->node, n->name)) || (held && str_eq(p->node, n->name))) {
+                cpu += w->spec.pod.cpu_milli;
+                memory += w->spec.pod.memory_bytes;
+                started = started || b;
+            }
+        }
     }
-    struct quota q = plan_quota(p->quotas, p->quotas_count, pool);
-    bool ok = claims_respected(r, w, b) && within(r, w, pool, "project", p->name, &q, false);
-    const struct department *d = find_department(r->s, p->department);
-    while (ok && d) {
-        q = plan_quota(d->quotas, d->quotas_count, pool);
-        ok = within(r, w, pool, "department", d->name, &q, true);
-        d = find_department(r->s, d->parent);
-    }
-    return ok;
+    return started && (cpu > n->cpu_milli || memory > n->memory_bytes)
+               ? BREACH(r, "node %.*s is given more CPU or memory than it has", STR_ARG(n->name))
+               : true;
 }
 
 static bool nodes_hold(struct rules *r)
 {
     for (uint32_t i = 0; i < r->s->nodes_count; i++) {
-        const struct node *n = &r->s->nodes[i];
-        int64_t cpu = 0;
-        int64_t memory = 0;
-        bool started = false;
-        for (uint32_t k = 0; k < r->s->workloads_count; k++) {
-            const struct workload *w = &r->s->workloads[k];
-            for (uint32_t j = 0; j < w->pods_count; j++) {
-                const struct pod *p = &w->pods[j];
-                const struct bind *b = bind_of(r->t, p);
-                bool held = is_active(p) || p->phase == POD_RELEASING;
-                if ((b && str_eq(b->node, n->name)) || (held && str_eq(p->node, n->name))) {
-                    cpu += w->spec.pod.cpu_milli;
-                    memory += w->spec.pod.memory_bytes;
-                    started = started || b;
-                }
-            }
-        }
-        if (started && (cpu > n->cpu_milli || memory > n->memory_bytes)) {
-            return BREACH(r, "node %.*s is given more CPU or memory than it has", STR_ARG(n->name));
+        if (!node_holds(r, &r->s->nodes[i])) {
+            return false;
         }
     }
     return true;
@@ -445,33 +493,41 @@ struct str rules_tick(const struct engine *e, const struct tick *t, int64_t now_
 
 /* ---- reasons ---- */
 
+// Whether any pod holds something of that device.
+static bool device_used(const struct rules *r, const struct node *n, uint32_t device)
+{
+    for (uint32_t i = 0; i < r->s->workloads_count; i++) {
+        const struct workload *w = &r->s->workloads[i];
+        for (uint32_t k = 0; k < w->pods_count; k++) {
+            const struct pod *p = &w->pods[k];
+            for (uint32_t d = 0; d < p->devices_count && str_eq(p->node, n->name); d++) {
+                if (str_eq(p->devices[d].uuid, n->devices[device].uuid)) {
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
 static bool fits(const struct rules *r, const struct workload *w, const struct node *n)
 {
     int64_t cpu = n->cpu_milli;
     int64_t memory = n->memory_bytes;
     int64_t pods = n->pods_max;
-    bool used[64] = {false};
-    CHECK(n->devices_count <= COUNT_OF(used));
     for (uint32_t i = 0; i < r->s->workloads_count; i++) {
         const struct workload *o = &r->s->workloads[i];
         for (uint32_t k = 0; k < o->pods_count; k++) {
             const struct pod *p = &o->pods[k];
-            if (!(is_active(p) || p->phase == POD_RELEASING) || !str_eq(p->node, n->name)) {
-                continue;
-            }
-            cpu -= o->spec.pod.cpu_milli;
-            memory -= o->spec.pod.memory_bytes;
-            pods--;
-            for (uint32_t d = 0; d < n->devices_count; d++) {
-                for (uint32_t j = 0; j < p->devices_count; j++) {
-                    used[d] = used[d] || str_eq(p->devices[j].uuid, n->devices[d].uuid);
-                }
-            }
+            bool here = (is_active(p) || p->phase == POD_RELEASING) && str_eq(p->node, n->name);
+            cpu -= here ? o->spec.pod.cpu_milli : 0;
+            memory -= here ? o->spec.pod.memory_bytes : 0;
+            pods -= here;
         }
     }
     int64_t devices = 0;
     for (uint32_t d = 0; d < n->devices_count; d++) {
-        devices += n->devices[d].healthy && !used[d];
+        devices += n->devices[d].healthy && !device_used(r, n, d);
     }
     return n->ready && pods > 0 && devices >= w->spec.pod.gpu_devices &&
            cpu >= w->spec.pod.cpu_milli && memory >= w->spec.pod.memory_bytes;
