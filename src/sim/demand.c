@@ -2,6 +2,7 @@
 #include "sim/demand.h"
 
 #include "base/check.h"
+#include "model/limits.h"
 #include "model/units.h"
 
 enum { PROJECTS = 5, LIVE_SOFT_MAX = 14, GPUS_MAX = 3 };
@@ -87,6 +88,11 @@ void demand_plan(struct sim_demand *d, struct arena *arena, struct input *out)
             .cpu_placement = prng_chance(p, 500) ? PLACEMENT_SPREAD : PLACEMENT_BINPACK,
             .reclaim_min_runtime_ms = random_runtime_ms(p),
             .preempt_min_runtime_ms = random_runtime_ms(p),
+            .time_based_fair_share = prng_chance(p, 500),
+            .usage_window_ms = USAGE_WINDOW_MAX_MS,
+            .usage_half_life_ms = prng_chance(p, 500) ? 0 : prng_range(p, 1, 48) * 3600 * 1000,
+            .usage_k_less_one = prng_range(p, -1000, 5000),
+            .usage_low_less_one = prng_chance(p, 500) ? 0 : prng_range(p, -1000, 0),
         };
     }
     plan->projects_count = PROJECTS;

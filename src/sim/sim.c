@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 #include "sim/cluster.h"
 #include "sim/demand.h"
+#include "sim/past.h"
 #include "sim/rules.h"
 
 enum { GROUP_MAX = 8, CRASH_PERMYRIAD = 8 };
@@ -33,6 +34,7 @@ struct sim {
     struct sim_cluster cluster;
     struct cluster port;
     struct sim_demand demand;
+    struct sim_past past;
     struct asked asked;
     struct input group[GROUP_MAX];
     uint32_t group_count;
@@ -95,6 +97,7 @@ static void apply_one(struct sim *s, const struct input *in, struct effects *fx)
         note_breach(s, rules_tick(s->e, &in->tick, in->now_ms, &s->scratch));
     }
     fx->count = 0;
+    past_step(&s->past, s->e, in->now_ms);
     engine_apply(s->e, in, fx, &o);
     s->port.do_effects(s->port.ctx, fx->items, fx->count);
     hear_answer(s, in, &o);
@@ -102,6 +105,7 @@ static void apply_one(struct sim *s, const struct input *in, struct effects *fx)
     s->steps++;
     s->report->digest = hash_u64(s->report->digest ^ engine_hash(s->e), 0);
     note_breach(s, engine_invariants(s->e, &s->scratch));
+    note_breach(s, past_check(&s->past, s->e, &s->scratch));
     note_breach(s, s->cluster.breach);
 }
 
@@ -334,6 +338,7 @@ static void crash(struct sim *s)
     struct effects none = {.arena = &s->scratch};
     struct outcome o;
     for (uint32_t i = 0; keep > 0 && i < s->group_count; i++) {
+        past_step(&s->past, s->e, s->group[i].now_ms);
         engine_apply(s->e, &s->group[i], &none, &o); // what the new start must come to
         s->steps++;
     }
@@ -402,6 +407,7 @@ void sim_run(uint64_t seed, int64_t steps, const struct sim_store *store, struct
     buf_init(&s->asked.bytes, CHECKPOINT_MAX);
     s->e = engine_new();
     s->demand.prng = &s->prng;
+    s->past.arena = &s->world;
     sim_cluster_init(&s->cluster, &s->world, &s->prng, s->now_ms);
     s->port = sim_cluster_port(&s->cluster);
     first_plan(s);
