@@ -62,8 +62,8 @@ static const char *const sentences[REASON_COUNT] = {
         "It was stopped for {other}, whose queue is below its share; {queue} "
         "held {held} in node pool {pool}, its share there is {bound}.",
     [REASON_EVICTED_PREEMPT] =
-        "It was stopped for {other}, which has a higher priority in the same "
-        "project.",
+        "It was stopped for {other} of the same project, which has a higher priority or lacks pods "
+        "that it cannot do without.",
     [REASON_EVICTED_CONSOLIDATION] =
         "It was stopped to be moved, so that {other} finds room in one "
         "place.",
