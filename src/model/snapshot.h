@@ -158,7 +158,7 @@ struct snap_workload {
     int64_t created_ms;
     int64_t last_start_ms;             /* TIME_NEVER */
     int64_t last_evicted_ms;           /* TIME_NEVER */
-    struct workload_ref evicted_for; /* for whom it was last stopped, and has not started since;
+    struct workload_ref evicted_for;   /* for whom it was last stopped, and has not started since;
                                         IX_NONE */
     int64_t preemption_delay_ms;       /* how long it waits before it may take from others; 0 */
     int64_t stale_since_ms;            /* its gang is below the minimum since; TIME_NEVER */
