@@ -341,6 +341,9 @@ static bool within(struct rules *r, const struct workload *w, const struct bound
 static bool within_all(struct rules *r, const struct workload *w, struct str pool)
 {
     const struct project *p = find_project(r->s, w->project);
+    if (!p) {
+        return BREACH(r, "%.*s starts and its project is not there", STR_ARG(w->name));
+    }
     struct bounds b = {"project", p->name, pool, plan_quota(p->quotas, p->quotas_count, pool),
                        false};
     const struct department *d = find_department(r->s, p->department);
