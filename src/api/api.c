@@ -256,6 +256,7 @@ static void on_outcome(void *arg, const struct outcome *outcome)
     struct call *c = w->call;
     c->waiting = false;
     c->request->over = NULL;
+    name_done(c);
     w->done(c, outcome);
 }
 
@@ -263,6 +264,7 @@ static void on_outcome(void *arg, const struct outcome *outcome)
 static void on_gone(void *arg)
 {
     struct waiting_command *w = arg;
+    name_done(w->call);
     writer_forget(w->call->api->writer, w);
 }
 
@@ -276,6 +278,7 @@ void call_command(struct call *c, struct input *in,
         err_set(&err, STATUS_INVALID, "an idempotency key has at most %u bytes of UTF-8",
                 KEY_LEN_MAX);
         err_field(&err, "Idempotency-Key");
+        name_done(c);
         call_fail(c, &err);
         return;
     }

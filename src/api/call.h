@@ -17,6 +17,7 @@ enum {
 struct watcher;
 struct log_stream;
 struct bridge;
+struct kept_name;
 
 struct kept_plan {
     int64_t revision;
@@ -42,6 +43,8 @@ struct api {
     struct loop_timer log_timer;
     /* exec.c */
     struct bridge *bridges;
+    /* names.c */
+    struct kept_name *names;
     /* plans.c */
     struct kept_plan kept[PLANS_KEPT];
 };
@@ -63,6 +66,7 @@ struct call {
     struct buf text; /* of the command's answer, while it waits */
     bool waiting;    /* a command is with the writer */
     void *context;   /* the handler's, for its command's outcome */
+    struct kept_name *name;
 };
 
 struct route {
@@ -100,6 +104,17 @@ const struct workload *call_workload(struct call *c);
  * key are filled in here. */
 void call_command(struct call *c, struct input *in,
                   void (*done)(struct call *c, const struct outcome *));
+
+/* ---- names ---- */
+
+/* name_from_prefix gives prefix-N with the first N that is free in the project and that no command
+ * under way has; a command that comes again under its key gets the name it got before. False: all
+ * are taken. */
+MUST_USE bool name_from_prefix(struct call *c, struct str project, struct str prefix,
+                               struct str *name);
+/* name_keep keeps it from others while this call's command is under way; call_command ends that. */
+void name_keep(struct call *c, struct str project, struct str prefix, struct str name);
+void name_done(struct call *c);
 
 /* ---- handlers, by file ---- */
 void get_whoami(struct call *c);

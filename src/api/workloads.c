@@ -12,7 +12,6 @@
 enum {
     PAGE_DEFAULT = 500,
     PAGE_MAX = 1000,
-    PREFIX_TRIES_MAX = 100000,
     CPU_DEFAULT_MILLI = 100,          /* a device, or a pod without */
     MEMORY_DEFAULT_BYTES = 100 << 20, /* the same */
     GRACE_DEFAULT_MS = 30000,
@@ -238,20 +237,6 @@ static void read_spec(struct call *c, const struct doc *root, struct workload_sp
     }
 }
 
-/* prefix-N with the first free number, looking from the one behind the newest. */
-static bool name_from_prefix(struct call *c, struct body *b)
-{
-    for (uint32_t n = 0; n < PREFIX_TRIES_MAX; n++) {
-        struct str name = arena_printf(c->arena, STR_FMT "-%u",
-                                       STR_ARG(str_sub(b->name_prefix, 0, 200)), n);
-        if (engine_find_name(c->api->config.engine, b->project, name) == NULL) {
-            b->name = name;
-            return true;
-        }
-    }
-    return false;
-}
-
 static void check_body(struct call *c, struct body *b, struct problems *problems)
 {
     if (problems->error_count > 0) {
@@ -266,7 +251,7 @@ static void check_body(struct call *c, struct body *b, struct problems *problems
     } else if (b->name.len == 0 && b->name_prefix.len == 0) {
         missing(problems, "the name", "name",
                 "add one, or name_prefix to have a number put behind it");
-    } else if (b->name.len == 0 && !name_from_prefix(c, b)) {
+    } else if (b->name.len == 0 && !name_from_prefix(c, b->project, b->name_prefix, &b->name)) {
         problems_add(problems, SEVERITY_ERROR, "all numbers behind this prefix are taken")->field =
             STR("name_prefix");
     }
@@ -335,6 +320,9 @@ void post_workload(struct call *c)
     s->pod_ids = ARENA_ARRAY(c->arena, struct pod_id, s->pod_ids_count);
     for (uint32_t i = 0; i < s->pod_ids_count; i++) {
         s->pod_ids[i].id = random_uuid();
+    }
+    if (b.name_prefix.len > 0) {
+        name_keep(c, b.project, b.name_prefix, b.name);
     }
     call_command(c, &in, on_submitted);
 }

@@ -5,6 +5,7 @@ nothing and goes on. Against the real executable; prints TAP.
 
 usage: hostile_test.py WEIR"""
 
+import concurrent.futures
 import json
 import os
 import socket
@@ -115,6 +116,43 @@ def another_user_is_refused_and_nothing_of_his_is_kept(home):
         check(status == 403 and "denied" in text, f"{name}: {status} {text}")
     check(s.ask("GET", "/plan")[1]["revision"] == 1, "the plan is as it was")
     check(os.stat(s.data).st_mode & 0o077 == 0, "the data directory is its owner's alone")
+    s.stop()
+
+
+def at_once(count, function):
+    """What function(0), function(1), … return, all called at the same time."""
+    with concurrent.futures.ThreadPoolExecutor(count) as pool:
+        return list(pool.map(function, range(count)))
+
+
+@test
+def of_plans_based_on_one_revision_exactly_one_wins(home):
+    s = Server(home).start()
+    for turn in range(20):
+        base = s.ask("GET", "/plan")[1]["revision"]
+        told = at_once(8, lambda i, t=turn, b=base: s.ask(
+            "POST", f"/plan/apply?prune=1&base_revision={b}", PLAN.replace("name: p,", f"name: p{t}-{i},")))
+        won = [i for i, (status, _) in enumerate(told) if status == 200]
+        check(len(won) == 1, [status for status, _ in told])
+        for status, body in told:
+            check(status == 200 or status == 409 and body["changes"], body)
+        now = s.ask("GET", "/plan")[1]
+        check(now["revision"] == base + 1 and f"p{turn}-{won[0]}" in now["yaml"], now)
+    s.stop()
+
+
+@test
+def numbered_names_are_unique_and_the_same_when_asked_again(home):
+    s = Server(home).start()
+    check(s.ask("POST", "/plan/apply", PLAN)[0] == 200, "plan")
+    body = json.dumps({"name_prefix": "n", "project": "p", "spec": {"command": ["true"]}})
+    told = at_once(30, lambda i: s.ask("POST", "/workloads", body))
+    check({status for status, _ in told} == {201}, told[:3])
+    check({w["name"] for _, w in told} == {f"n-{i}" for i in range(30)}, told)
+    told = at_once(30, lambda i: s.ask("POST", "/workloads", body, key="again"))
+    check({status for status, _ in told} == {201}, told[:3])
+    check({w["name"] for _, w in told} == {"n-30"}, told)
+    s.delete_all()
     s.stop()
 
 
