@@ -53,7 +53,14 @@
     X(PARTLY_PLACED,                                                                               \
       "MembersAboveMinimumWait") /* the minimum runs; the rest wait: task, nodes[] */              \
     /* it waits: added later, in the order of adding */                                            \
-    X(LARGER_THAN_POOL, "LargerThanPool") /* all its pods together; requested, bound: of the pool */
+    X(LARGER_THAN_POOL,                                                                            \
+      "LargerThanPool") /* all its pods together; requested, bound: of the pool */                 \
+    X(VICTIMS_IN_BUDGET,                                                                           \
+      "VictimsInDisruptionBudget")       /* other: could be stopped, but for its budget */         \
+    X(EVICTED_DRAIN, "EvictedForDrain")  /* its node is drained; node: where to */                 \
+    X(RESERVED, "WaitingForReservation") /* it has waited long: node, from when: until_ms */       \
+    X(RESERVED_FOR_OTHER,                                                                          \
+      "ReservedForOther") /* other starts there at until_ms; its end would be later: node */
 
 enum reason_code {
 #define X(code, name) REASON_##code,
@@ -63,29 +70,30 @@ enum reason_code {
 };
 
 /* Why a node does not do for a pod: the first cause that holds, in this order. */
-#define NODE_REASONS(X)                                                                  \
-    X(FITS, "Fits")                                                                      \
-    X(NOT_READY, "NodeNotReady")                                                         \
-    X(CORDONED, "NodeUnschedulable")                                                     \
-    X(SELECTOR, "NodeSelectorMismatch")                                                  \
-    X(TAINT, "TaintNotTolerated")                                                        \
-    X(MIG_STRATEGY, "MigStrategyMismatch")                                               \
-    X(NO_DEVICES, "NoDevices") /* has none, or none of that kind */                      \
-    X(NO_FRACTIONS, "WholeDevicesOnly")                                                  \
-    X(DEVICES_SMALL, "DeviceMemoryTooSmall") /* an empty device would not do */          \
-    X(DEVICES_SICK, "DevicesUnhealthy")      /* would do with all devices healthy */     \
-    X(TOO_SMALL, "NodeTooSmall")             /* an empty node would not do */            \
-    X(PODS, "PodSlotsUsed")                                                              \
-    X(CPU, "CpuUsed")                                                                    \
-    X(MEMORY, "MemoryUsed")                                                              \
-    X(EXTENDED, "ExtendedResourceUsed")                                                  \
-    X(DEVICES, "DevicesUsed")                                                            \
-    X(DEVICES_SPLIT, "DevicesFragmented") /* enough in sum, too little on each device */ \
-    X(KEPT, "KeptForOther")               /* free, but kept for a claimant */            \
-    X(AFFINITY, "PodAffinityUnmet")                                                      \
-    X(ANTI_AFFINITY, "PodAntiAffinityViolated")                                          \
-    X(TOPOLOGY, "OutsideTopologyDomain")                                                 \
-    X(QUEUE_LIMIT, "QueueLimitOnNode") /* its share of this node's devices passes a limit */
+#define NODE_REASONS(X)                                                                      \
+    X(FITS, "Fits")                                                                          \
+    X(NOT_READY, "NodeNotReady")                                                             \
+    X(CORDONED, "NodeUnschedulable")                                                         \
+    X(SELECTOR, "NodeSelectorMismatch")                                                      \
+    X(TAINT, "TaintNotTolerated")                                                            \
+    X(MIG_STRATEGY, "MigStrategyMismatch")                                                   \
+    X(NO_DEVICES, "NoDevices") /* has none, or none of that kind */                          \
+    X(NO_FRACTIONS, "WholeDevicesOnly")                                                      \
+    X(DEVICES_SMALL, "DeviceMemoryTooSmall") /* an empty device would not do */              \
+    X(DEVICES_SICK, "DevicesUnhealthy")      /* would do with all devices healthy */         \
+    X(TOO_SMALL, "NodeTooSmall")             /* an empty node would not do */                \
+    X(PODS, "PodSlotsUsed")                                                                  \
+    X(CPU, "CpuUsed")                                                                        \
+    X(MEMORY, "MemoryUsed")                                                                  \
+    X(EXTENDED, "ExtendedResourceUsed")                                                      \
+    X(DEVICES, "DevicesUsed")                                                                \
+    X(DEVICES_SPLIT, "DevicesFragmented") /* enough in sum, too little on each device */     \
+    X(KEPT, "KeptForOther")               /* free, but kept for a claimant */                \
+    X(AFFINITY, "PodAffinityUnmet")                                                          \
+    X(ANTI_AFFINITY, "PodAntiAffinityViolated")                                              \
+    X(TOPOLOGY, "OutsideTopologyDomain")                                                     \
+    X(QUEUE_LIMIT, "QueueLimitOnNode") /* its share of this node's devices passes a limit */ \
+    X(NUMA, "NoNumaZoneFits")          /* has room, but no single NUMA zone of it has */
 
 enum node_reason {
 #define X(code, name) NODE_REASON_##code,

@@ -621,6 +621,9 @@ static void sort_tasks(struct canon *c)
     for (uint32_t i = 0; i < s->claims.count; i++) {
         s->claims.items[i].task.ix = remap(new_of, s->claims.items[i].task.ix);
     }
+    for (uint32_t i = 0; i < s->budget_members.count; i++) {
+        s->budget_members.items[i].ix = new_of[s->budget_members.items[i].ix];
+    }
     for (uint32_t w = 0; w < s->workloads.count; w++) {
         s->workloads.items[w].task_first = s->workloads.items[w].task_count = 0;
     }
@@ -645,6 +648,30 @@ static int by_claim_place(const void *a, const void *b, void *ctx)
     return d != 0 ? d : cmp_u32(x->hold_first, y->hold_first);
 }
 
+static int by_budget_name(const void *a, const void *b, void *ctx)
+{
+    return str_cmp(ROW(budgets, a)->name, ROW(budgets, b)->name);
+}
+
+static int by_task(const void *a, const void *b, void *ctx)
+{
+    (void)ctx;
+    return cmp_u32(((const struct task_ref *)a)->ix, ((const struct task_ref *)b)->ix);
+}
+
+static void sort_budgets(struct canon *c)
+{
+    struct snapshot *s = c->s;
+    (void)SORT_TABLE(c, &s->budgets, by_budget_name);
+    for (uint32_t i = 0; i < s->budgets.count; i++) {
+        const struct snap_budget *b = &s->budgets.items[i];
+        if (b->member_count > 0) {
+            sort_stable(&s->budget_members.items[b->member_first], b->member_count,
+                        sizeof(struct task_ref), by_task, NULL, c->arena);
+        }
+    }
+}
+
 void snapshot_canonicalise(struct snapshot *s, struct arena *arena)
 {
     struct canon c = {s, arena};
@@ -662,4 +689,5 @@ void snapshot_canonicalise(struct snapshot *s, struct arena *arena)
     sort_groups(&c);
     sort_tasks(&c);
     (void)SORT_TABLE(&c, &s->claims, by_claim_place);
+    sort_budgets(&c);
 }

@@ -246,6 +246,16 @@ struct snap_claim {
     int64_t since_ms;
 };
 
+/* A disruption budget: of its pods so many must go on running. It binds moves and evictions for
+ * another's demand, and drains; not the eviction of a gang that is below its minimum. A pod may be
+ * under several. Sorted by name. */
+struct snap_budget {
+    struct str name;
+    uint32_t tag;
+    uint32_t available_min;              /* pods that must be RUNNING; fewer: none may be stopped */
+    uint32_t member_first, member_count; /* run in budget_members[], in the order of tasks[] */
+};
+
 struct snapshot {
     struct snap_config config;
     ARRAY(struct snap_extended) extended;
@@ -264,6 +274,8 @@ struct snapshot {
     ARRAY(uint32_t) term_refs;
     ARRAY(struct snap_hold) holds;
     ARRAY(struct snap_claim) claims;
+    ARRAY(struct snap_budget) budgets;
+    ARRAY(struct task_ref) budget_members;
 };
 
 /* snapshot_init makes an empty snapshot with the default configuration (bin-pack, pack, no usage,

@@ -231,6 +231,27 @@ static enum status check_claims(const struct snapshot *s, struct err *err)
     return STATUS_OK;
 }
 
+static enum status check_budgets(const struct snapshot *s, struct err *err)
+{
+    for (uint32_t i = 0; i < s->budgets.count; i++) {
+        const struct snap_budget *b = &s->budgets.items[i];
+        if (i > 0 && str_cmp(b[-1].name, b->name) >= 0) {
+            return BAD("budgets", i, "name", "not after the one before");
+        }
+        if (!in_run(b->member_first, b->member_count, s->budget_members.count)) {
+            return BAD("budgets", i, "member_first", "not a run of budget_members");
+        }
+        for (uint32_t m = b->member_first; m < b->member_first + b->member_count; m++) {
+            uint32_t task = s->budget_members.items[m].ix;
+            if (task >= s->tasks.count ||
+                (m > b->member_first && s->budget_members.items[m - 1].ix >= task)) {
+                return BAD("budgets", i, "member_first", "no such pod, or out of order");
+            }
+        }
+    }
+    return STATUS_OK;
+}
+
 static enum status check_config(const struct snapshot *s, struct err *err)
 {
     const struct snap_config *c = &s->config;
@@ -251,7 +272,7 @@ enum status snapshot_check(const struct snapshot *s, struct err *err)
 {
     enum status (*const checks[])(const struct snapshot *, struct err *) = {
         check_config, check_nodes,  check_queues, check_workloads,
-        check_tasks,  check_shapes, check_claims,
+        check_tasks,  check_shapes, check_claims, check_budgets,
     };
     for (size_t i = 0; i < COUNT_OF(checks); i++) {
         enum status status = checks[i](s, err);

@@ -64,6 +64,9 @@ static void explain_unsolved(struct search *x)
         x->s->out->stats.exhausted[x->s->action] = true;
         reason_init(&r, REASON_SEARCH_EXHAUSTED);
         r.bound = x->tries;
+    } else if (x->budget_victim != IX_NONE) {
+        reason_init(&r, REASON_VICTIMS_IN_BUDGET);
+        r.other.ix = x->budget_victim;
     } else if (x->protected_victim != IX_NONE) {
         reason_init(&r, REASON_VICTIMS_PROTECTED);
         r.until_ms = x->protected_until_ms;
@@ -238,7 +241,7 @@ static struct verdict search_for(struct search *x, struct memo *memo)
     int64_t left = s->snap->config.action_tries_max - x->action_tries;
     x->tries_max = left < x->tries_max ? left : x->tries_max;
     x->any_victim = false;
-    x->protected_victim = IX_NONE;
+    x->protected_victim = x->budget_victim = IX_NONE;
     s->claimant = x->claimant;
     s->out->stats.claimants[s->action]++;
     x->victims.claimant_queue = queue_of(s, x->claimant);

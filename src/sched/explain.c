@@ -22,11 +22,13 @@ static int rank(enum reason_code code)
         return 2;
     case REASON_BEHIND_IN_QUEUE:
     case REASON_KEPT_FOR_OTHER:
+    case REASON_RESERVED_FOR_OTHER:
         return 3;
     case REASON_VICTIMS_NOT_ENOUGH:
     case REASON_NO_VICTIMS:
         return 4;
     case REASON_VICTIMS_PROTECTED:
+    case REASON_VICTIMS_IN_BUDGET:
     case REASON_SEARCH_EXHAUSTED:
         return 5;
     case REASON_FAIR_SHARE_REACHED:
@@ -39,6 +41,7 @@ static int rank(enum reason_code code)
         return 9;
     case REASON_WAITING_FOR_RELEASE:
     case REASON_WAITING_FOR_CLAIM:
+    case REASON_RESERVED:
         return 10;
     case REASON_TOO_LARGE:
     case REASON_LARGER_THAN_POOL:
@@ -58,6 +61,7 @@ static int rank(enum reason_code code)
     case REASON_EVICTED_PREEMPT:
     case REASON_EVICTED_CONSOLIDATION:
     case REASON_EVICTED_STALE:
+    case REASON_EVICTED_DRAIN:
     case REASON_COUNT:
         break;
     }

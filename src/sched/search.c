@@ -18,6 +18,7 @@
 
 #include "base/check.h"
 #include "base/sort.h"
+#include "sched/budget.h"
 #include "sched/gang.h"
 #include "sched/quota.h"
 #include "sched/victims.h"
@@ -236,7 +237,8 @@ static bool try_chosen(struct search *x, uint32_t count)
     }
     sort_stable(x->chosen.items, x->chosen.count, sizeof(*x->chosen.items), by_number, NULL,
                 x->s->scratch);
-    return may_be_enough(x, count) && try_scenario(x, count);
+    budget_keep(x);
+    return x->chosen.count > 0 && may_be_enough(x, count) && try_scenario(x, count);
 }
 
 /* ---- generators ---- */

@@ -87,6 +87,7 @@ struct search {
     bool any_victim, stale_order;
     uint32_t protected_victim; /* spared for its minimum run time; IX_NONE */
     int64_t protected_until_ms;
+    uint32_t budget_victim; /* spared for its disruption budget; IX_NONE */
 };
 
 /* search_run lets every workload that waits search in its turn. */

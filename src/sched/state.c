@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/num.h"
+#include "sched/budget.h"
 #include "sched/fairshare.h"
 #include "sched/fit.h"
 #include "sched/quota.h"
@@ -422,6 +423,7 @@ void sched_init(struct sched *s, const struct snapshot *snap, struct arena *aren
     init_terms(s);
     init_queues(s);
     init_tasks(s);
+    budget_init(s);
     for (uint32_t q = 0; q < snap->queues.count; q++) {
         s->queues[q].held_first = s->queues[q].held;
     }

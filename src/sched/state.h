@@ -148,6 +148,9 @@ struct sched {
     uint32_t last_started;         /* workload placed last; IX_NONE */
     uint32_t *evict_records;       /* [tasks] row of it in out->evicts plus one; 0: none */
     uint32_t claimant;             /* on whose behalf pods are evicted; IX_NONE */
+    uint32_t *budget_first;        /* [tasks + 1] run of a pod in budget_refs; NULL: no budgets */
+    uint32_t *budget_refs;         /* budgets the pod is under */
+    int64_t *budget_left;          /* [budgets] pods that may still be stopped; may be below 0 */
     ARRAY(uint32_t) placed;        /* pods placed, in order; may have been undone since */
     ARRAY(uint32_t) leaving;       /* pods releasing at the start or evicted since */
 };

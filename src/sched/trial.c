@@ -6,6 +6,7 @@
 #include "sched/trial.h"
 
 #include "base/check.h"
+#include "sched/budget.h"
 #include "sched/fairshare.h"
 
 struct mark trial_mark(const struct sched *s)
@@ -34,6 +35,7 @@ static void apply_evict(struct sched *s, uint32_t task, int sign)
     const struct place *place = sign > 0 ? &w->place : &w->old;
     place_add(s, task, place, PRESENCE_LEAVING, sign);
     terms_count(s, task, place->node, -sign);
+    budget_count(s, task, sign);
 }
 
 static void presence_add(struct sched *s, uint32_t task, int sign)
@@ -269,6 +271,7 @@ static void undo(struct sched *s, const struct op *op)
         w->old = w->place;
         place_add(s, task, &w->old, PRESENCE_LEAVING, 1);
         terms_count(s, task, w->old.node, -1);
+        budget_count(s, task, 1);
         break;
     case OP_PLACE:
         presence_add(s, task, -1);

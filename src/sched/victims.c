@@ -8,6 +8,7 @@
 #include "sched/victims.h"
 
 #include "base/check.h"
+#include "sched/budget.h"
 
 int64_t search_protected_until(const struct sched *s, uint32_t victim, int64_t min_runtime_ms)
 {
@@ -176,6 +177,22 @@ static void add_pod(struct search *x, uint32_t task)
     x->node_units[node] = x->unit_pods.count;
 }
 
+// Takes the pods of the newest unit out again, as if it had not been added.
+static void drop_unit(struct search *x)
+{
+    const struct victim_unit *unit = &x->units.items[x->units.count - 1];
+    for (uint32_t i = unit->count; i > 0; i--) {
+        const struct unit_pod *p = &x->unit_pods.items[unit->first + i - 1];
+        x->node_units[p->node] = p->next;
+        x->unit_nodes.count -= p->next == 0;
+        x->taken[p->task] = false;
+        x->group_taken[task_of(x->s, p->task)->group.ix]--;
+        add_gain(x, p->node, -(int64_t)shape_of(x->s, p->task)->device_count);
+    }
+    x->unit_pods.count = unit->first;
+    x->units.count--;
+}
+
 // Adds the next unit of the workload. False when it has none to give.
 static bool add_unit(struct search *x, uint32_t workload, bool spare_core)
 {
@@ -213,6 +230,10 @@ static bool add_unit(struct search *x, uint32_t workload, bool spare_core)
     }
     if (unit->count == 0) {
         x->units.count--;
+        return false;
+    }
+    if (!budget_allows(x, unit)) {
+        drop_unit(x);
         return false;
     }
     x->several = x->several || unit->count > 1 || unit->earlier != IX_NONE;

@@ -10,6 +10,7 @@
 
 enum case_expect_kind {
     CASE_EXPECT_POD,        /* state and node of one pod */
+    CASE_EXPECT_REASON,     /* of a workload's waiting, and until when */
     CASE_EXPECT_SHARE_WITH, /* two pods are on one device */
     CASE_EXPECT_IDLE,       /* devices of a node that nobody holds */
     CASE_EXPECT_RELEASING,  /* devices of a node that only releasing pods hold */
@@ -20,12 +21,14 @@ enum case_expect_kind {
 struct case_expect {
     enum case_expect_kind kind;
     uint32_t line, col;      /* where the case says so */
-    uint32_t subject, other; /* index of the pod, node or queue; of the pod it shares with */
+    uint32_t subject, other; /* index of the pod, node, queue, workload; of the pod it shares with */
     bool any_state;
     enum case_pod_state state;
     uint32_t node;          /* IX_NONE: any */
     enum resource resource; /* FAIR_SHARE */
-    int64_t amount;         /* devices, shares, evictions; FAIR_SHARE: millionths */
+    int64_t amount;         /* devices, shares, evictions; FAIR_SHARE: millionths; REASON: until
+                               when, DURATION_UNSET: any time */
+    struct str reason;      /* its stable name */
 };
 
 struct sim_case {

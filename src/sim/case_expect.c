@@ -28,9 +28,9 @@ static enum case_pod_state state_of(struct parsing *p, const struct at *up, cons
 
 static void expect_workloads(struct parsing *p, const struct at *up, const struct doc *d)
 {
-    enum { STATE, NODE, COUNT };
+    enum { STATE, NODE, REASON, UNTIL, COUNT };
     static const struct keys keys = {
-        1, COUNT, {STRS("state"), STRS("node")}
+        1, COUNT, {STRS("state"), STRS("node"), STRS("reason"), STRS("until_s")}
     };
     const struct at in = {up, STR("workloads"), 0};
     for (const struct doc *item = members_of(p, &in, d); item; item = item->next) {
@@ -51,6 +51,13 @@ static void expect_workloads(struct parsing *p, const struct at *up, const struc
             e->any_state = false;
             e->state = state;
             e->node = node;
+        }
+        if (m[REASON] || m[UNTIL]) {
+            struct case_expect *e = add_expect(p, CASE_EXPECT_REASON, item);
+            int64_t until_ms = seconds_of(p, &at, "until_s", m[UNTIL], 0, DURATION_UNSET);
+            e->subject = ix;
+            e->reason = text_of(p, &at, "reason", m[REASON]);
+            e->amount = m[UNTIL] ? p->c->world.now_ms + until_ms : DURATION_UNSET;
         }
     }
 }
@@ -198,14 +205,43 @@ static struct case_failure *fail(const struct case_expect *e, struct arena *aren
     return failure;
 }
 
-struct str case_workload_reason(const struct case_result *result, uint32_t workload)
+/* NULL when there was no round. */
+static const struct reason *reason_of(const struct case_result *result, uint32_t workload)
 {
     for (uint32_t i = 0; i < result->snap.workloads.count; i++) {
         if (result->snap.workloads.items[i].tag == workload) {
-            return reason_name(result->decisions.workloads[i].reason.code);
+            return &result->decisions.workloads[i].reason;
         }
     }
-    return STR("");
+    return NULL;
+}
+
+struct str case_workload_reason(const struct case_result *result, uint32_t workload)
+{
+    const struct reason *r = reason_of(result, workload);
+    return r != NULL ? reason_name(r->code) : STR("");
+}
+
+static void check_reason(const struct sim_case *c, const struct case_expect *e, struct arena *arena,
+                         struct case_result *result)
+{
+    const struct reason *r = reason_of(result, e->subject);
+    struct str code = r != NULL ? reason_name(r->code) : STR("");
+    if (e->reason.len > 0 && !str_eq(e->reason, code)) {
+        fail(e, arena, result,
+             arena_printf(arena, "workload " STR_FMT ": expected " STR_FMT ", got " STR_FMT,
+                          STR_ARG(c->world.workloads.items[e->subject].name), STR_ARG(e->reason),
+                          STR_ARG(code)));
+    }
+    int64_t until_ms = r != NULL ? r->until_ms : TIME_NEVER;
+    if (e->amount != DURATION_UNSET && e->amount != until_ms) {
+        int64_t from_ms = c->world.now_ms;
+        fail(e, arena, result,
+             arena_printf(arena, "workload " STR_FMT ": expected until %lld ms from now, got %lld",
+                          STR_ARG(c->world.workloads.items[e->subject].name),
+                          (long long)(e->amount - from_ms),
+                          (long long)(until_ms == TIME_NEVER ? -1 : until_ms - from_ms)));
+    }
 }
 
 static struct str pod_place(const struct case_world *w, bool any_state, enum case_pod_state state,
@@ -375,6 +411,11 @@ static void check_one(const struct sim_case *c, const struct case_expect *e,
     case CASE_EXPECT_POD:
         if (which.state) {
             check_pod(c, e, arena, result);
+        }
+        break;
+    case CASE_EXPECT_REASON:
+        if (which.state) {
+            check_reason(c, e, arena, result);
         }
         break;
     case CASE_EXPECT_SHARE_WITH:

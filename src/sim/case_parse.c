@@ -190,6 +190,77 @@ static void read_topology(struct parsing *p, const struct at *at, const struct d
     *ARRAY_PUSH(p->arena, &w->topologies) = topology;
 }
 
+/* ---- disruption budgets ---- */
+
+static void add_budget_pod(struct parsing *p, const struct case_budget *budget, uint32_t pod)
+{
+    struct case_world *w = &p->c->world;
+    for (uint32_t i = budget->pod_first; i < w->budget_pods.count; i++) {
+        if (w->budget_pods.items[i] == pod) {
+            return;
+        }
+    }
+    *ARRAY_PUSH(p->arena, &w->budget_pods) = pod;
+}
+
+/* The pods named, and all those of the workloads named. */
+static void read_budget_pods(struct parsing *p, const struct at *up, const struct doc *pods,
+                             const struct doc *workloads, const struct case_budget *budget)
+{
+    const struct at at_pods = {up, STR("pods"), 0};
+    const struct at at_workloads = {up, STR("workloads"), 0};
+    const struct case_world *w = &p->c->world;
+    for (const struct doc *n = list_of(p, &at_pods, pods); n; n = n->next) {
+        uint32_t pod = index_of(p, &at_pods, "", n, &p->pods, "pod");
+        if (pod != IX_NONE) {
+            add_budget_pod(p, budget, pod);
+        }
+    }
+    for (const struct doc *n = list_of(p, &at_workloads, workloads); n; n = n->next) {
+        uint32_t ix = index_of(p, &at_workloads, "", n, &p->workloads, "workload");
+        const struct case_workload *row = ix == IX_NONE ? NULL : &w->workloads.items[ix];
+        for (uint32_t i = 0; row != NULL && i < row->pod_count; i++) {
+            add_budget_pod(p, budget, row->pod_first + i);
+        }
+    }
+}
+
+static void read_budget(struct parsing *p, const struct at *at, const struct doc *d)
+{
+    enum { NAME, PODS, WORKLOADS, MIN, MAX, COUNT };
+    static const struct keys keys = {
+        1,
+        COUNT,
+        {STRS("name"), STRS("pods"), STRS("workloads"), STRS("min_available"),
+          STRS("max_unavailable")}
+    };
+    const struct doc *m[MEMBERS_MAX];
+    struct case_world *w = &p->c->world;
+    open_map(p, at, d, &keys, m);
+    struct case_budget budget = {.name = text_of(p, at, "name", m[NAME]),
+                                 .pod_first = w->budget_pods.count};
+    if ((m[MIN] == NULL) == (m[MAX] == NULL)) {
+        PROBLEM(p, at, d, "give min_available or max_unavailable, not both");
+    }
+    int64_t least = count_of(p, at, "min_available", m[MIN], TASKS_MAX, 0);
+    int64_t most = count_of(p, at, "max_unavailable", m[MAX], TASKS_MAX, 0);
+    read_budget_pods(p, at, m[PODS], m[WORKLOADS], &budget);
+    budget.pod_count = w->budget_pods.count - budget.pod_first;
+    int64_t expected = 0;
+    for (uint32_t i = 0; i < budget.pod_count; i++) {
+        const struct case_pod *pod = &w->pods.items[w->budget_pods.items[budget.pod_first + i]];
+        expected += pod->state != CASE_SUCCEEDED && pod->state != CASE_FAILED;
+    }
+    least = m[MAX] == NULL ? least : expected - most;
+    budget.available_min = least > 0 ? num_u32((uint64_t)least) : 0;
+    for (uint32_t i = 0; i < w->budgets.count; i++) {
+        if (str_eq(w->budgets.items[i].name, budget.name)) {
+            PROBLEM(p, at, d, "the name \"" STR_FMT "\" is used twice", STR_ARG(budget.name));
+        }
+    }
+    *ARRAY_PUSH(p->arena, &w->budgets) = budget;
+}
+
 /* ---- the whole ---- */
 
 static void read_config(struct parsing *p, const struct doc *d)
@@ -301,6 +372,7 @@ void case_parse(const struct doc *root, struct arena *arena, struct sim_case *ou
         TOPOLOGIES,
         DIFFERS,
         KAI_EXPECT,
+        BUDGETS,
         COUNT
     };
     static const struct keys keys = {
@@ -308,7 +380,7 @@ void case_parse(const struct doc *root, struct arena *arena, struct sim_case *ou
         COUNT,
         {STRS("id"), STRS("area"), STRS("actions"), STRS("rounds"), STRS("stable_rounds"),
           STRS("nodes"), STRS("queues"), STRS("workloads"), STRS("expect"), STRS("about"),
-          STRS("config"), STRS("topologies"), STRS("differs"), STRS("kai_expect")}
+          STRS("config"), STRS("topologies"), STRS("differs"), STRS("kai_expect"), STRS("budgets")}
     };
     *out = (struct sim_case){0};
     case_world_init(&out->world, arena, CASE_NOW_MS);
@@ -336,6 +408,7 @@ void case_parse(const struct doc *root, struct arena *arena, struct sim_case *ou
     read_list(&p, STR("topologies"), m[TOPOLOGIES], read_topology);
     read_list(&p, STR("workloads"), m[WORKLOADS], read_workload);
     place_held(&p);
+    read_list(&p, STR("budgets"), m[BUDGETS], read_budget);
     read_difference(&p, m[DIFFERS], m[KAI_EXPECT]);
     if (m[EXPECT] != NULL) {
         read_expect(&p, STR("expect"), m[EXPECT]);

@@ -416,6 +416,22 @@ static void freeze_pods(struct freezing *f)
     }
 }
 
+static void freeze_budgets(struct freezing *f)
+{
+    for (uint32_t i = 0; i < f->w->budgets.count; i++) {
+        const struct case_budget *budget = &f->w->budgets.items[i];
+        *ARRAY_PUSH(f->arena, &f->s->budgets) = (struct snap_budget){
+            .name = budget->name,
+            .tag = i,
+            .available_min = budget->available_min,
+            .member_first = f->s->budget_members.count,
+            .member_count = budget->pod_count};
+        for (uint32_t k = budget->pod_first; k < budget->pod_first + budget->pod_count; k++) {
+            (*ARRAY_PUSH(f->arena, &f->s->budget_members)).ix = f->w->budget_pods.items[k];
+        }
+    }
+}
+
 void case_world_snapshot(const struct case_world *w, struct arena *arena, struct snapshot *out)
 {
     struct freezing f = {.w = w, .arena = arena, .s = out};
@@ -430,6 +446,7 @@ void case_world_snapshot(const struct case_world *w, struct arena *arena, struct
     freeze_shapes(&f);
     freeze_workloads(&f);
     freeze_pods(&f);
+    freeze_budgets(&f);
     snapshot_canonicalise(out, arena);
 }
 

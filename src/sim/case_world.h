@@ -115,6 +115,11 @@ struct case_claim {
     uint32_t hold_first, hold_count;
     int64_t since_ms;
 };
+struct case_budget {
+    struct str name;
+    uint32_t available_min;
+    uint32_t pod_first, pod_count; /* run in budget_pods[] */
+};
 
 struct case_world {
     struct arena *arena;
@@ -133,6 +138,8 @@ struct case_world {
     ARRAY(struct str) keys; /* label keys of topologies, node names and taints */
     ARRAY(struct case_hold) holds;
     ARRAY(struct case_claim) claims;
+    ARRAY(struct case_budget) budgets;
+    ARRAY(uint32_t) budget_pods;
 };
 
 void case_world_init(struct case_world *w, struct arena *arena, int64_t now_ms);
