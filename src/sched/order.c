@@ -488,9 +488,12 @@ static void start_for_claimant(struct order *o)
         }
         o->best[q] = leaf_has(&o->leaves[q]) ? q : IX_NONE;
     }
-    play_path(o, o->before_queue);
     for (uint32_t i = 0; i < o->read.count; i++) {
         refresh_path(o, o->read.items[i]);
+    }
+    // After those: a queue above may still have named a leaf that is used up.
+    if (o->before_queue != IX_NONE) {
+        play_path(o, o->before_queue);
     }
     o->read.count = 0;
     set_shut(o, o->claimant_queue, true);
