@@ -82,6 +82,7 @@ struct snap_node {
     enum mig_strategy mig;
     bool ready;        /* false: lost or unhealthy: nothing is placed, not part of the totals */
     bool schedulable;  /* false: cordoned or draining: the same */
+    bool draining;     /* not schedulable, and its preemptible pods are moved to free places */
     bool no_fractions; /* whole devices only */
 };
 

@@ -34,6 +34,9 @@ static enum status check_nodes(const struct snapshot *s, struct err *err)
             !in_range(n->pods, AMOUNT_MAX)) {
             return BAD("nodes", i, "cpu_milli", "an amount is outside [0, 2^46]");
         }
+        if (n->draining && n->schedulable) {
+            return BAD("nodes", i, "draining", "takes new work all the same");
+        }
         if (!in_run(n->device_first, n->device_count, s->devices.count) ||
             n->device_count > NODE_DEVICES_MAX) {
             return BAD("nodes", i, "device_first", "not a run of devices");

@@ -6,6 +6,7 @@
 #include "sched/allocate.h"
 #include "sched/claims.h"
 #include "sched/consolidate.h"
+#include "sched/drain.h"
 #include "sched/explain.h"
 #include "sched/preempt.h"
 #include "sched/reclaim.h"
@@ -75,6 +76,9 @@ static void run_actions(struct sched *s, uint32_t actions_mask, const struct sch
         switch (s->action) {
         case ACTION_ALLOCATE:
             claims_take(s);
+            if ((actions_mask & ACTION_BIT(ACTION_CONSOLIDATE)) != 0) {
+                drain_run(s);
+            }
             note_fitting(s, false);
             allocate_run(s);
             break;

@@ -33,6 +33,7 @@ static void read_node(struct parsing *p, const struct at *at, const struct doc *
         LOST,
         CORDONED,
         SICK,
+        DRAINING,
         COUNT
     };
     static const struct keys keys = {
@@ -40,7 +41,7 @@ static void read_node(struct parsing *p, const struct at *at, const struct doc *
         COUNT,
         {STRS("name"), STRS("gpus"), STRS("gpu_memory_mib"), STRS("cpu_milli"),
           STRS("memory_bytes"), STRS("max_pods"), STRS("labels"), STRS("mig"), STRS("mig_strategy"),
-          STRS("taints"), STRS("lost"), STRS("cordoned"), STRS("sick_devices")}
+          STRS("taints"), STRS("lost"), STRS("cordoned"), STRS("sick_devices"), STRS("draining")}
     };
     static const struct str strategies[] = {STRS("none"), STRS("single"), STRS("mixed")};
     const struct doc *m[MEMBERS_MAX];
@@ -58,7 +59,8 @@ static void read_node(struct parsing *p, const struct at *at, const struct doc *
         .mig = (enum mig_strategy)word_of(p, at, "mig_strategy", m[MIG_STRATEGY], strategies,
                                           COUNT_OF(strategies)),
         .lost = bool_of(p, at, "lost", m[LOST], false),
-        .cordoned = bool_of(p, at, "cordoned", m[CORDONED], false)};
+        .cordoned = bool_of(p, at, "cordoned", m[CORDONED], false),
+        .draining = bool_of(p, at, "draining", m[DRAINING], false)};
     int64_t memory_bytes = number_of(
         p, at, "gpu_memory_mib", m[GPU_MEMORY_MIB],
         (struct range){MIB, 0, AMOUNT_MAX, DEVICE_MEMORY_MIB_DEFAULT * MIB});

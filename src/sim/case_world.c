@@ -146,7 +146,8 @@ static void freeze_nodes(struct freezing *f)
                                 .pods = node->pods,
                                 .mig = node->mig,
                                 .ready = !node->lost,
-                                .schedulable = !node->cordoned};
+                                .schedulable = !node->cordoned && !node->draining,
+                                .draining = node->draining};
         row.extended_first = extended_run(f, node->mig_first, node->mig_count);
         *ARRAY_PUSH(f->arena, &f->s->nodes) = row;
     }

@@ -28,7 +28,7 @@ struct case_node {
     uint32_t mig_first, mig_count;       /* run in amounts[] */
     uint32_t taint_first, taint_count;   /* run in keys[] */
     enum mig_strategy mig;
-    bool lost, cordoned;
+    bool lost, cordoned, draining;
     int64_t cpu_milli, memory_bytes, pods;
 };
 struct case_device {
