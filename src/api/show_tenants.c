@@ -4,6 +4,7 @@
 #include "api/show_parts.h"
 #include "base/array.h"
 #include "base/map.h"
+#include "base/num.h"
 #include "base/sort.h"
 #include "model/limits.h"
 #include "model/priority.h"
@@ -131,6 +132,27 @@ static void show_other(struct jw *w, struct str key, enum resource resource, int
     jw_object_end(w);
 }
 
+// In hours of a device, a core, a gibibyte; and the part of the pool's devices as it counts.
+static void show_past_use(struct show *s, struct jw *w, const struct queue *q, struct str pool)
+{
+    enum { THOUSANDTH_HOUR_MS = 3600, MIB_PER_GIB = 1024, DIGITS = 5 };
+    _Static_assert(USAGE_DENOMINATOR_MAX == 100000, "five digits");
+    int64_t now_ms = num_max_i64(s->now_ms, engine_state(s->engine)->now_ms);
+    struct usage u = engine_usage(s->engine, pool, q->name, q->department, now_ms);
+    jw_key(w, STR("past_use"));
+    jw_object_begin(w);
+    show_time(w, STR("since"), num_max_i64(u.from_ms, 0));
+    jw_key(w, STR("gpu_hours"));
+    jw_decimal(w, u.used.v[RES_GPU] / (DEVICE_SHARE * THOUSANDTH_HOUR_MS), 3);
+    jw_key(w, STR("cpu_hours"));
+    jw_decimal(w, u.used.v[RES_CPU] / (1000 * THOUSANDTH_HOUR_MS), 3);
+    jw_key(w, STR("memory_gib_hours"));
+    jw_decimal(w, u.used.v[RES_MEMORY] / (MIB_PER_GIB * THOUSANDTH_HOUR_MS), 3);
+    jw_key(w, STR("gpu_share"));
+    jw_decimal(w, u.part.v[RES_GPU], DIGITS);
+    jw_object_end(w);
+}
+
 static void show_queue_in_pool(struct show *s, struct jw *w, const struct queue *q, struct str pool)
 {
     struct quota quota = plan_quota(q->quotas, q->quotas_count, pool);
@@ -153,6 +175,7 @@ static void show_queue_in_pool(struct show *s, struct jw *w, const struct queue 
     show_other(w, STR("cpu"), RES_CPU, quota.cpu_milli, quota.cpu_max_milli, held.cpu_milli);
     show_other(w, STR("memory"), RES_MEMORY, quota.memory_bytes, quota.memory_max_bytes,
                held.memory_bytes);
+    show_past_use(s, w, q, pool);
     show_counts(s, w, q->name, q->department, pool);
 }
 
@@ -286,6 +309,33 @@ static void show_queues(struct show *s, struct jw *w, struct str pool)
     jw_array_end(w);
 }
 
+static void show_window(struct jw *w, const struct pool *p)
+{
+    static const struct str types[] = {
+        [USAGE_SLIDING] = STRS("sliding"),
+        [USAGE_TUMBLING] = STRS("tumbling"),
+        [USAGE_CRON] = STRS("cron"),
+    };
+    jw_key(w, STR("past_use"));
+    jw_object_begin(w);
+    jw_member_string(w, STR("window_type"), types[p->usage_window]);
+    if (p->usage_window != USAGE_CRON) {
+        jw_member_i64(w, STR("window_ms"), pool_usage_window_ms(p));
+    }
+    if (p->usage_window == USAGE_TUMBLING) {
+        show_time(w, STR("start"), p->usage_start_ms);
+    }
+    if (p->usage_window == USAGE_CRON) {
+        jw_member_string(w, STR("cron"), p->usage_cron);
+    }
+    jw_member_i64(w, STR("half_life_ms"), p->usage_half_life_ms);
+    jw_key(w, STR("k"));
+    jw_decimal(w, WEIGHT_ONE + p->usage_k_less_one, 3);
+    jw_key(w, STR("very_low_factor"));
+    jw_decimal(w, WEIGHT_ONE + p->usage_low_less_one, 3);
+    jw_object_end(w);
+}
+
 void show_pool(struct show *s, struct jw *w, const struct pool *p, bool with_queues)
 {
     struct pool_sums sums = sum_pool(s, p->name);
@@ -304,6 +354,7 @@ void show_pool(struct show *s, struct jw *w, const struct pool *p, bool with_que
     jw_member_i64(w, STR("reclaim_min_runtime_ms"), p->reclaim_min_runtime_ms);
     jw_member_i64(w, STR("preempt_min_runtime_ms"), p->preempt_min_runtime_ms);
     jw_member_bool(w, STR("time_based_fair_share"), p->time_based_fair_share);
+    show_window(w, p);
     if (with_queues) {
         show_queues(s, w, p->name);
     }

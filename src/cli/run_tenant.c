@@ -25,6 +25,8 @@ enum queue_column {
     Q_NON_PREEMPTIBLE,
     Q_CPU,
     Q_MEMORY,
+    Q_USED,
+    Q_USED_SHARE,
     Q_GROUP,
     Q_PRIORITY,
     Q_PREEMPTIBILITY,
@@ -46,6 +48,8 @@ static const struct column project_columns[] = {
     {"non-preemptible", "NON-PREEMPTIBLE", COLUMN_RIGHT | COLUMN_EXTRA},
     {"cpu",             "CPU",             COLUMN_RIGHT | COLUMN_EXTRA},
     {"memory",          "MEMORY",          COLUMN_RIGHT | COLUMN_EXTRA},
+    {"used",            "USED GPU HOURS",  COLUMN_RIGHT | COLUMN_EXTRA},
+    {"used-share",      "USED SHARE",      COLUMN_RIGHT | COLUMN_EXTRA},
     {"group",           "ACCESS GROUP",    COLUMN_EXTRA               },
     {"priority",        "PRIORITY",        COLUMN_EXTRA               },
     {"preemptibility",  "PREEMPTIBILITY",  COLUMN_EXTRA               },
@@ -67,6 +71,8 @@ static const struct column department_columns[] = {
     {"non-preemptible", "NON-PREEMPTIBLE", COLUMN_RIGHT | COLUMN_EXTRA},
     {"cpu",             "CPU",             COLUMN_RIGHT | COLUMN_EXTRA},
     {"memory",          "MEMORY",          COLUMN_RIGHT | COLUMN_EXTRA},
+    {"used",            "USED GPU HOURS",  COLUMN_RIGHT | COLUMN_EXTRA},
+    {"used-share",      "USED SHARE",      COLUMN_RIGHT | COLUMN_EXTRA},
     {"group",           "OWNER GROUP",     COLUMN_EXTRA               },
 };
 
@@ -80,6 +86,13 @@ static struct str shown_max(const struct doc *row)
 static struct str shown_weight(const struct doc *row)
 {
     return view_bool(row, "allow_over_quota") ? view_text(row, "over_quota_weight") : STR("-");
+}
+
+// 0.25 as 25%.
+static struct str shown_share(struct cli *cli, const struct doc *row, const char *key)
+{
+    struct str text = view_decimal(&cli->arena, view_millionths(row, key, 0) * 100);
+    return arena_printf(&cli->arena, STR_FMT "%%", STR_ARG(text));
 }
 
 static void fill_pool(struct cli *cli, struct table *t, uint32_t at, const struct doc *row)
@@ -100,6 +113,9 @@ static void fill_pool(struct cli *cli, struct table *t, uint32_t at, const struc
     table_set(t, at, Q_NON_PREEMPTIBLE, view_text(row, "held_non_preemptible_gpus"));
     table_set(t, at, Q_CPU, view_text(doc_get(row, STR("cpu")), "held"));
     table_set(t, at, Q_MEMORY, view_bytes(&cli->arena, doc_get(row, STR("memory")), "held"));
+    const struct doc *past = doc_get(row, STR("past_use"));
+    table_set(t, at, Q_USED, view_text(past, "gpu_hours"));
+    table_set(t, at, Q_USED_SHARE, shown_share(cli, past, "gpu_share"));
 }
 
 // A pool of which the plan says something for the queue, or that its work is in. The others
@@ -237,7 +253,7 @@ static void print_pools(struct cli *cli, const struct doc *queue)
 {
     static const struct str shown = STRS(
         "pool,guaranteed,held,borrowed,max,fair,weight,running,pending,rank,non-preemptible,cpu,"
-        "memory");
+        "memory,used,used-share");
     struct table t;
     struct err err;
     table_init(&t, &cli->arena, project_columns, COUNT_OF(project_columns));
@@ -377,6 +393,71 @@ int run_nodepool_list(struct cli *cli, const struct args *args)
     return listing_print(cli, &t);
 }
 
+// "off", or "on: a sliding window of 7d, half-life 12h, k 1".
+static struct str shown_window(struct cli *cli, const struct doc *pool)
+{
+    struct arena *a = &cli->arena;
+    const struct doc *past = doc_get(pool, STR("past_use"));
+    struct str type = view_text(past, "window_type");
+    struct str span = view_span(a, view_i64(past, "window_ms", 0));
+    struct str text = arena_printf(
+        a, "%s: ", view_bool(pool, "time_based_fair_share") ? "on" : "off (the books are kept)");
+    if (str_eq(type, STR("cron"))) {
+        text = arena_printf(a, STR_FMT "since the last of \"" STR_FMT "\" (UTC)", STR_ARG(text),
+                            STR_ARG(view_text(past, "cron")));
+    } else {
+        text = arena_printf(a, STR_FMT STR_FMT " window of " STR_FMT, STR_ARG(text), STR_ARG(type),
+                            STR_ARG(span));
+    }
+    if (str_eq(type, STR("tumbling"))) {
+        text = arena_printf(a, STR_FMT " from " STR_FMT, STR_ARG(text),
+                            STR_ARG(view_clock(a, past, "start")));
+    }
+    int64_t half_life_ms = view_i64(past, "half_life_ms", 0);
+    if (half_life_ms > 0) {
+        text = arena_printf(a, STR_FMT ", half-life " STR_FMT, STR_ARG(text),
+                            STR_ARG(view_span(a, half_life_ms)));
+    }
+    text = arena_printf(a, STR_FMT ", k " STR_FMT, STR_ARG(text), STR_ARG(view_text(past, "k")));
+    if (view_millionths(past, "very_low_factor", 1000000) < 1000000) {
+        text = arena_printf(a, STR_FMT ", work of priority very-low counts " STR_FMT, STR_ARG(text),
+                            STR_ARG(view_text(past, "very_low_factor")));
+    }
+    return text;
+}
+
+// Who used what of the pool in its window; those that used nothing are left out.
+static void print_past_use(struct cli *cli, const struct doc *pool)
+{
+    static const struct str shown = STRS("name,department,used,used-share,fair,weight");
+    struct table t;
+    struct err err;
+    table_init(&t, &cli->arena, project_columns, COUNT_OF(project_columns));
+    if (table_choose(&t, shown, &err) != STATUS_OK) {
+        return;
+    }
+    t.indent = 2;
+    struct str since = STR("");
+    const struct doc *queues = doc_get(pool, STR("queues"));
+    for (const struct doc *q = queues ? queues->child : NULL; q != NULL; q = q->next) {
+        const struct doc *past = doc_get(q, STR("past_use"));
+        if (str_eq(view_raw(q, "kind"), STR("project")) &&
+            view_millionths(past, "gpu_hours", 0) > 0) {
+            uint32_t at = table_row(&t, ROW_NONE);
+            table_set(&t, at, Q_NAME, view_text(q, "name"));
+            table_set(&t, at, Q_PARENT, view_text(q, "parent"));
+            fill_pool(cli, &t, at, q);
+            since = view_clock(&cli->arena, past, "since");
+        }
+    }
+    if (t.count > 0) {
+        const char *title =
+            arena_printf(&cli->arena, "Past use, since " STR_FMT, STR_ARG(since)).ptr;
+        listing_title(cli, title);
+        listing_print(cli, &t);
+    }
+}
+
 int run_nodepool_describe(struct cli *cli, const struct args *args)
 {
     struct answer answer;
@@ -403,13 +484,14 @@ int run_nodepool_describe(struct cli *cli, const struct args *args)
         arena_printf(&cli->arena, "reclaim " STR_FMT ", preempt " STR_FMT,
                      STR_ARG(view_span(&cli->arena, view_i64(d, "reclaim_min_runtime_ms", 0))),
                      STR_ARG(view_span(&cli->arena, view_i64(d, "preempt_min_runtime_ms", 0)))));
-    listing_pair(cli, "Time-based", view_text(d, "time_based_fair_share"));
+    listing_pair(cli, "Time-based", shown_window(cli, d));
     listing_title(cli, "Who holds what");
     struct buf picture;
     buf_init(&picture, 4 << 20);
     picture_pool(&cli->arena, d, cli->width, cli->colour, &picture);
     cli_write(buf_view(&picture));
     buf_done(&picture);
+    print_past_use(cli, d);
     return 0;
 }
 
