@@ -4,6 +4,8 @@
 // on. What is opened later fails before anything that outlives the process was done.
 #include "cmd/serve.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +24,7 @@
 #include "io/lock.h"
 #include "io/log.h"
 #include "io/loop.h"
+#include "io/peer.h"
 #include "model/units.h"
 
 struct serve {
@@ -191,6 +194,51 @@ static enum status reopen(void *ctx, struct err *err)
     return sqlite_reopen(&s->store, err);
 }
 
+/* Whoever can put files there has weir run what he likes, as its user. */
+static enum status check_owner(const char *dir, struct err *err)
+{
+    struct stat st;
+    if (stat(dir, &st) != 0) {
+        err_set(err, STATUS_IO, "cannot look at %s: %s", dir, strerror(errno));
+        return err_hint(err, "choose another directory with --data");
+    }
+    if (st.st_uid != geteuid() && st.st_uid != 0) {
+        char owner[PEER_NAME_SIZE];
+        peer_name(st.st_uid, owner);
+        err_set(err, STATUS_DENIED, "the data directory %s belongs to user %s", dir, owner);
+        return err_hint(err, "choose another directory with --data, or make it your own: chown");
+    }
+    if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+        err_set(err, STATUS_DENIED, "others may write to the data directory %s (its mode is %03o)",
+                dir, st.st_mode & 0777u);
+        return err_hint(err, "chmod 700 %s, or choose another directory with --data", dir);
+    }
+    return STATUS_OK;
+}
+
+/* A journal that is empty beside the files of pods is not a new one: it was lost. */
+static enum status check_journal(struct serve *s, const char *dir, struct err *err)
+{
+    const char *path = arena_printf(&s->arena, "%s/pods", dir).ptr;
+    DIR *pods = s->store_report.last_seq == 0 ? opendir(path) : NULL;
+    bool found = false;
+    for (struct dirent *e; pods != NULL && !found && (e = readdir(pods)) != NULL;) {
+        found = e->d_name[0] != '.';
+    }
+    if (pods != NULL) {
+        (void)closedir(pods);
+    }
+    if (!found) {
+        return STATUS_OK;
+    }
+    err_set(err, STATUS_CORRUPT,
+            "the journal %s/weir.db is missing or empty, but %s has files of pods", dir, path);
+    return err_hint(err,
+                    "restore weir.db and weir.db-wal from a backup; to begin anew, stop what "
+                    "still runs and move %s away",
+                    dir);
+}
+
 static enum status open_data(struct serve *s, struct err *err)
 {
     const char *dir = arena_cstr(&s->arena, s->settings->data_dir);
@@ -198,15 +246,20 @@ static enum status open_data(struct serve *s, struct err *err)
     if (status != STATUS_OK) {
         return err_hint(err, "choose another directory with --data");
     }
+    status = check_owner(dir, err);
+    if (status != STATUS_OK) {
+        return status;
+    }
     status = lock_take(dir, &s->lock_fd, err);
     if (status != STATUS_OK) {
         return status;
     }
     const char *path = arena_printf(&s->arena, "%s/weir.db", dir).ptr;
     status = sqlite_open(path, &s->store, &s->store_report, err);
-    return status != STATUS_OK
-               ? status
-               : loop_add(s->loop, sqlite_fd(&s->store), EPOLLIN, on_ready, NULL, err);
+    if (status == STATUS_OK) {
+        status = loop_add(s->loop, sqlite_fd(&s->store), EPOLLIN, on_ready, NULL, err);
+    }
+    return status != STATUS_OK ? status : check_journal(s, dir, err);
 }
 
 static enum status open_sockets(struct serve *s, struct err *err)

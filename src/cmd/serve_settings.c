@@ -2,6 +2,7 @@
 // One table names each setting everywhere: its flag, its variable, its key in weir.yaml.
 #include "cmd/serve_settings.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stddef.h>
@@ -234,6 +235,22 @@ static struct str value_or(const struct reading *r, enum setting s, struct str o
     return r->values[s].ptr != NULL && r->values[s].len > 0 ? r->values[s] : otherwise;
 }
 
+/* Other processes use the path too, and they are elsewhere. */
+static enum status make_absolute(struct arena *arena, struct str *path, struct err *err)
+{
+    char here[PATH_MAX];
+    if (str_starts(*path, STR("/"))) {
+        return STATUS_OK;
+    }
+    if (getcwd(here, sizeof here) == NULL) {
+        err_set(err, STATUS_IO, "cannot tell where " STR_FMT " is: %s", STR_ARG(*path),
+                strerror(errno));
+        return err_hint(err, "give a path that begins with /");
+    }
+    *path = arena_printf(arena, "%s/" STR_FMT, here, STR_ARG(*path));
+    return STATUS_OK;
+}
+
 enum status serve_settings_read(int argc, char **argv, bool with_agent, struct arena *arena,
                                 struct serve_settings *out, struct err *err)
 {
@@ -254,6 +271,7 @@ enum status serve_settings_read(int argc, char **argv, bool with_agent, struct a
     if (out->data_dir.len == 0) {
         status = places_data(arena, &out->data_dir, err);
     }
+    status = status != STATUS_OK ? status : make_absolute(arena, &out->data_dir, err);
     status = status != STATUS_OK ? status : read_file(&r, out->data_dir);
     if (status != STATUS_OK) {
         return status;
@@ -262,6 +280,7 @@ enum status serve_settings_read(int argc, char **argv, bool with_agent, struct a
     if (out->socket.len == 0) {
         status = places_socket(arena, &out->socket, err);
     }
+    status = status != STATUS_OK ? status : make_absolute(arena, &out->socket, err);
     char host[HOST_NAME_MAX + 1] = "localhost";
     gethostname(host, sizeof host - 1);
     out->listen = value_or(&r, LISTEN, STR("127.0.0.1:8470"));

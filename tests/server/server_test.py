@@ -138,6 +138,38 @@ def a_directory_that_cannot_be_written(home):
         check("--data" in Server(home, data=os.path.join(home, "ro")).refused(), "read-only")
 
 
+@test
+def a_directory_named_from_here_is_the_same_for_its_jobs(home):
+    s = Server(home, data="data")
+    s.socket = "s"  # from here too
+    os.chdir(home)
+    try:
+        s.start()
+        check(s.ask("POST", "/plan/apply", PLAN)[0] == 200, "plan")
+        check(s.submit("one", ["true"])[0] == 201, "submit")
+        until("it ran", lambda: s.ask("GET", "/workloads/p/one")[1]["phase"] == "Completed")
+        check(s.stop() == 0 and not os.path.exists("s"), "a clean stop")
+    finally:
+        os.chdir("/")
+
+
+@test
+def a_directory_that_is_not_its_own(home):
+    for mode in (0o770, 0o707, 0o777):
+        path = os.path.join(home, f"open-{mode:o}")
+        os.mkdir(path)
+        os.chmod(path, mode)
+        said = Server(home, data=path).refused()
+        check(path in said and f"{mode:o}" in said and "chmod" in said, said)
+        check(os.listdir(path) == [], "nothing was written there")
+    if os.geteuid() == 0:
+        path = os.path.join(home, "theirs")
+        os.mkdir(path, 0o700)
+        os.chown(path, 65534, 65534)
+        said = Server(home, data=path).refused()
+        check(path in said and "belongs to" in said and "--data" in said, said)
+
+
 def filled(home):
     """A data directory with some history, left by kill -9."""
     s = Server(home).start()
@@ -160,6 +192,24 @@ def a_torn_write_is_dropped_and_told(home):
     s.start()
     check(s.events("torn_write_dropped"), s.said())
     check(s.ask("GET", "/workloads")[1]["total"] == 20, "what was acknowledged long ago")
+    s.stop()
+
+
+@test
+def a_lost_journal_is_not_taken_for_a_new_one(home):
+    s = filled(home)  # all is in the write-ahead log still
+    for name in ("weir.db-wal", "weir.db"):
+        for lose in (os.unlink, lambda path: os.truncate(path, 0)):
+            kept = {f: open(os.path.join(s.data, f), "rb").read()
+                    for f in ("weir.db", "weir.db-wal")}
+            lose(os.path.join(s.data, name))
+            said = s.refused()
+            check("weir.db" in said and "pods" in said and "backup" in said, said)
+            for f, content in kept.items():
+                with open(os.path.join(s.data, f), "wb") as out:
+                    out.write(content)
+    s.start()
+    check(s.ask("GET", "/workloads")[1]["total"] == 20, "all is there again")
     s.stop()
 
 
