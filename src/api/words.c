@@ -75,14 +75,16 @@ static const char *const sentences[REASON_COUNT] = {
     [REASON_LARGER_THAN_POOL] =
         "Its pods together ask for {requested}; all nodes of node pool {pool} "
         "have {bound}.",
-    [REASON_VICTIMS_IN_BUDGET] = "{other} could be stopped for it, but its disruption budget allows "
-                                 "no more of its pods to be down.",
+    [REASON_VICTIMS_IN_BUDGET] =
+        "{other} could be stopped for it, but its disruption budget allows "
+        "no more of its pods to be down.",
     [REASON_EVICTED_DRAIN] = "It was stopped to be moved, because its node is being drained.",
     [REASON_RESERVED] = "It has waited so long that room is reserved for it in node pool {pool}; "
                         "what runs there keeps it waiting{until}.",
-    [REASON_RESERVED_FOR_OTHER] = "What is free in node pool {pool} is reserved{until} for {other}, "
-                                  "which has waited longest; only work that declares an earlier "
-                                  "end goes there.",
+    [REASON_RESERVED_FOR_OTHER] =
+        "What is free in node pool {pool} is reserved{until} for {other}, "
+        "which has waited longest; only work that declares an earlier "
+        "end goes there.",
 };
 
 static const char *const node_causes[NODE_REASON_COUNT] = {

@@ -20,8 +20,9 @@ enum case_expect_kind {
 };
 struct case_expect {
     enum case_expect_kind kind;
-    uint32_t line, col;      /* where the case says so */
-    uint32_t subject, other; /* index of the pod, node, queue, workload; of the pod it shares with */
+    uint32_t line, col; /* where the case says so */
+    uint32_t subject,
+        other; /* index of the pod, node, queue, workload; of the pod it shares with */
     bool any_state;
     enum case_pod_state state;
     uint32_t node;          /* IX_NONE: any */
