@@ -159,6 +159,9 @@ struct snap_workload {
     int64_t created_ms;
     int64_t last_start_ms;             /* TIME_NEVER */
     int64_t last_evicted_ms;           /* TIME_NEVER */
+    int64_t checkpoint_ms; /* up to when its work is safe, as it reported last; 0: since its start
+                              nothing is. Once a workload of a queue reports, equal victims of it
+                              are chosen by the work that would be lost for a device gained */
     struct workload_ref evicted_for;   /* for whom it was last stopped, and has not started since;
                                         IX_NONE */
     int64_t preemption_delay_ms;       /* how long it waits before it may take from others; 0 */

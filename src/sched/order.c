@@ -31,10 +31,31 @@ static bool comes_before(struct sched *s, uint32_t a, uint32_t b, const uint32_t
     return a < b;
 }
 
+// Since when the work of a victim would be lost.
+static int64_t loses_from(const struct sched *s, uint32_t workload)
+{
+    const struct snap_workload *w = workload_of(s, workload);
+    int64_t start_ms = w->last_start_ms == TIME_NEVER ? w->created_ms : w->last_start_ms;
+    return w->checkpoint_ms > start_ms ? w->checkpoint_ms : start_ms;
+}
+
+// A victim comes first that would come last if it waited; of equal ones the one that loses least
+// for each of its devices, where losses are known, else the newest.
+static bool victim_before(const struct order *o, uint32_t a, uint32_t b)
+{
+    struct sched *s = o->s;
+    int64_t from_a = loses_from(s, a);
+    int64_t from_b = loses_from(s, b);
+    bool equal = s->queues[queue_of(s, a)].by_loss && from_a != from_b &&
+                 workload_of(s, a)->priority == workload_of(s, b)->priority &&
+                 gang_stage(s, a, o->group_taken) == gang_stage(s, b, o->group_taken);
+    return equal ? from_a > from_b : comes_before(s, b, a, o->group_taken);
+}
+
 static bool is_before(uint32_t a, uint32_t b, void *ctx)
 {
     const struct order *o = ctx;
-    return o->victims ? comes_before(o->s, b, a, o->group_taken) : comes_before(o->s, a, b, NULL);
+    return o->victims ? victim_before(o, a, b) : comes_before(o->s, a, b, NULL);
 }
 
 bool workload_before(struct sched *s, uint32_t a, uint32_t b)

@@ -423,6 +423,11 @@ void sched_init(struct sched *s, const struct snapshot *snap, struct arena *aren
     init_terms(s);
     init_queues(s);
     init_tasks(s);
+    for (uint32_t w = 0; w < snap->workloads.count; w++) {
+        if (snap->workloads.items[w].checkpoint_ms > 0 && s->workloads[w].usable) {
+            s->queues[snap->workloads.items[w].queue.ix].by_loss = true;
+        }
+    }
     budget_init(s);
     for (uint32_t q = 0; q < snap->queues.count; q++) {
         s->queues[q].held_first = s->queues[q].held;

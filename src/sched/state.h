@@ -73,6 +73,7 @@ struct queue_state {
     struct amounts held_first;                 /* when the cycle began */
     struct amounts fair, request;
     struct amounts allocatable; /* AMOUNT_UNLIMITED possible */
+    bool by_loss;    /* equal victims are taken by what their stopping loses */
     uint32_t parent; /* IX_NONE at the top, which is below the roots where these are ignored */
 };
 

@@ -328,6 +328,8 @@ enum workload_key {
     W_PREEMPTION_DELAY,
     W_DELETE,
     W_GROUP,
+    W_STARTED,
+    W_CHECKPOINT,
     W_KEY_COUNT
 };
 
@@ -352,7 +354,8 @@ void read_workload(struct parsing *p, const struct at *at, const struct doc *d)
         {STRS("name"), STRS("queue"), STRS("priority"), STRS("preemptible"), STRS("created_s"),
           STRS("pods"), STRS("gpu"), STRS("gpu_memory_mib"), STRS("gpu_devices"), STRS("cpu_milli"),
           STRS("memory_bytes"), STRS("best_effort"), STRS("stale_s"), STRS("stale_grace_s"),
-          STRS("preemption_delay_s"), STRS("delete"), STRS("group")}
+          STRS("preemption_delay_s"), STRS("delete"), STRS("group"), STRS("started_s"),
+          STRS("checkpoint_s")}
     };
     const struct doc *m[MEMBERS_MAX];
     struct case_world *w = &p->c->world;
@@ -400,7 +403,15 @@ void read_workload(struct parsing *p, const struct at *at, const struct doc *d)
     }
     row->pod_count = w->pods.count - row->pod_first;
     row->group_count = w->groups.count - row->group_first;
-    row->last_start_ms = runs ? created_ms : TIME_NEVER;
+    if (!runs && (m[W_STARTED] || m[W_CHECKPOINT])) {
+        PROBLEM(p, at, d, "\"started_s\" and \"checkpoint_s\" are of a workload that runs");
+    }
+    int64_t started_ms = seconds_of(p, at, "started_s", m[W_STARTED], -DURATION_MAX_MS / 2,
+                                    created_ms - w->now_ms);
+    row->last_start_ms = runs ? w->now_ms + started_ms : TIME_NEVER;
+    int64_t checkpoint_ms = seconds_of(p, at, "checkpoint_s", m[W_CHECKPOINT], -DURATION_MAX_MS / 2,
+                                       0);
+    row->checkpoint_ms = m[W_CHECKPOINT] ? w->now_ms + checkpoint_ms : 0;
 }
 
 /* ---- devices held at the start ---- */

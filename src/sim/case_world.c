@@ -353,6 +353,7 @@ static void freeze_workloads(struct freezing *f)
             .last_start_ms = workload->last_start_ms,
             .last_evicted_ms = workload->last_evicted_ms,
             .evicted_for = {workload->evicted_for},
+            .checkpoint_ms = workload->checkpoint_ms,
             .preemption_delay_ms = workload->preemption_delay_ms,
             .stale_since_ms = workload->stale_since_ms,
             .stale_grace_ms = workload->stale_grace_ms};
