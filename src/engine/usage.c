@@ -28,14 +28,14 @@
 __extension__ typedef __int128 wide;
 
 #define MINUTE_MS INT64_C(60000)
-#define DAY_MS    (24 * 60 * MINUTE_MS)
+#define DAY_MS    (INT64_C(24) * 60 * MINUTE_MS)
 
 static const struct {
     int64_t size_ms, age_ms; /* for what began less than age_ms before the present day */
 } tiers[] = {
-    {USAGE_QUARTER_MS, 2 * DAY_MS         },
-    {60 * MINUTE_MS,   8 * DAY_MS         },
-    {DAY_MS,           USAGE_WINDOW_MAX_MS},
+    {USAGE_QUARTER_MS,        2 * DAY_MS         },
+    {INT64_C(60) * MINUTE_MS, 8 * DAY_MS         },
+    {DAY_MS,                  USAGE_WINDOW_MAX_MS},
 };
 
 struct bucket {
