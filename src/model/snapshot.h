@@ -54,6 +54,9 @@ struct snap_config {
     int64_t consolidation_victims_max; /* workloads moved for one claimant; 0: no consolidation */
     int64_t search_tries_max;          /* placements tried for one claimant; bounds the search */
     int64_t action_tries_max;          /* the same for all claimants of one action */
+    /* Who has waited so long gets a reservation: a start time by the declared ends of what runs,
+     * which work placed after it may not delay. One in a pool at a time. 0: never. */
+    int64_t reservation_after_ms;
     int64_t queue_depth_max[ACTION_COUNT]; /* workloads of a queue looked at; -1: all */
 };
 
@@ -157,13 +160,14 @@ struct snap_workload {
     int64_t priority;       /* higher goes first within its queue */
     bool preemptible;
     int64_t created_ms;
-    int64_t last_start_ms;             /* TIME_NEVER */
-    int64_t last_evicted_ms;           /* TIME_NEVER */
-    int64_t checkpoint_ms; /* up to when its work is safe, as it reported last; 0: since its start
+    int64_t last_start_ms;   /* TIME_NEVER */
+    int64_t last_evicted_ms; /* TIME_NEVER */
+    int64_t checkpoint_ms;   /* up to when its work is safe, as it reported last; 0: since its start
                               nothing is. Once a workload of a queue reports, equal victims of it
                               are chosen by the work that would be lost for a device gained */
     struct workload_ref evicted_for;   /* for whom it was last stopped, and has not started since;
                                         IX_NONE */
+    int64_t duration_ms;               /* how long it runs, as it declared; 0: it did not */
     int64_t preemption_delay_ms;       /* how long it waits before it may take from others; 0 */
     int64_t stale_since_ms;            /* its gang is below the minimum since; TIME_NEVER */
     int64_t stale_grace_ms;            /* negative: never evicted for that */

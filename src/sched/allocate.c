@@ -12,6 +12,7 @@
 #include "sched/gang.h"
 #include "sched/order.h"
 #include "sched/quota.h"
+#include "sched/reserve.h"
 
 void allocate_settle(struct sched *s)
 {
@@ -32,6 +33,7 @@ void allocate_settle(struct sched *s)
         }
     }
     trial_commit(s);
+    reserve_settle(s);
 }
 
 void allocate_hold_back(struct sched *s, uint32_t workload, uint32_t first_op)
@@ -85,6 +87,10 @@ static void explain_no_place(struct sched *s, uint32_t workload, const struct ta
     struct reason r;
     explain_failure(s, tasks, failure, &r);
     explain_offer(s, workload, &r);
+    if (reserve_reason(s, failure->task == IX_NONE ? tasks->items[0] : failure->task, &r)) {
+        explain_offer(s, workload, &r);
+        return;
+    }
     const struct shape_state *p = shape_state_of(s, failure->task == IX_NONE ? tasks->items[0]
                                                                              : failure->task);
     if (r.code != REASON_NO_NODE_FITS) {

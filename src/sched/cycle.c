@@ -10,6 +10,7 @@
 #include "sched/explain.h"
 #include "sched/preempt.h"
 #include "sched/reclaim.h"
+#include "sched/reserve.h"
 #include "sched/spare.h"
 #include "sched/stale.h"
 #include "sched/waiting.h"
@@ -76,11 +77,13 @@ static void run_actions(struct sched *s, uint32_t actions_mask, const struct sch
         switch (s->action) {
         case ACTION_ALLOCATE:
             claims_take(s);
+            reserve_find(s);
             if ((actions_mask & ACTION_BIT(ACTION_CONSOLIDATE)) != 0) {
                 drain_run(s);
             }
             note_fitting(s, false);
             allocate_run(s);
+            reserve_explain(s);
             break;
         case ACTION_CONSOLIDATE:
             consolidate_run(s);

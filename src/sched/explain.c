@@ -22,7 +22,6 @@ static int rank(enum reason_code code)
         return 2;
     case REASON_BEHIND_IN_QUEUE:
     case REASON_KEPT_FOR_OTHER:
-    case REASON_RESERVED_FOR_OTHER:
         return 3;
     case REASON_VICTIMS_NOT_ENOUGH:
     case REASON_NO_VICTIMS:
@@ -34,6 +33,7 @@ static int rank(enum reason_code code)
     case REASON_FAIR_SHARE_REACHED:
         return 6;
     case REASON_PREEMPTION_DELAY:
+    case REASON_RESERVED_FOR_OTHER:
         return 7;
     case REASON_DEPTH_REACHED:
         return 8;

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/num.h"
+#include "sched/reserve.h"
 
 static bool in_set(const struct sched *s, uint32_t set, uint32_t node)
 {
@@ -390,6 +391,9 @@ enum node_reason fit_reason(struct sched *s, uint32_t task, uint32_t node)
     bool anti;
     if (!fit_terms(s, task, node, &anti)) {
         return anti ? NODE_REASON_ANTI_AFFINITY : NODE_REASON_AFFINITY;
+    }
+    if (reserve_bars(s, task, node)) {
+        return NODE_REASON_KEPT;
     }
     return NODE_REASON_FITS;
 }

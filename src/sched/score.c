@@ -6,6 +6,7 @@
 
 #include "base/num.h"
 #include "sched/quota.h"
+#include "sched/reserve.h"
 
 enum {
     BAND_NOMINATED = 10000000,
@@ -102,7 +103,7 @@ static uint32_t pick_by_count(struct sched *s, uint32_t task, const uint64_t *ma
             uint64_t bits = feasible[w] & set->words[w] & (mask ? mask[w] : UINT64_MAX);
             for (; bits != 0; bits &= bits - 1) {
                 uint32_t n = w * 64 + (uint32_t)__builtin_ctzll(bits);
-                enum fit here = fit_node(s, task, n);
+                enum fit here = reserve_bars(s, task, n) ? FIT_NO : fit_node(s, task, n);
                 if (here == FIT_NOW) {
                     *fit = FIT_NOW;
                     return n;
@@ -131,7 +132,7 @@ uint32_t score_pick(struct sched *s, uint32_t task, const uint64_t *mask, const 
         bits &= by_device ? s->roomy.words[w] : UINT64_MAX;
         for (; bits != 0; bits &= bits - 1) {
             uint32_t n = w * 64 + (uint32_t)__builtin_ctzll(bits);
-            enum fit here = fit_node(s, task, n);
+            enum fit here = reserve_bars(s, task, n) ? FIT_NO : fit_node(s, task, n);
             if (here == FIT_NO || (by_memory && !queue_allows_there(s, task, n))) {
                 continue;
             }

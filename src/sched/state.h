@@ -73,7 +73,7 @@ struct queue_state {
     struct amounts held_first;                 /* when the cycle began */
     struct amounts fair, request;
     struct amounts allocatable; /* AMOUNT_UNLIMITED possible */
-    bool by_loss;    /* equal victims are taken by what their stopping loses */
+    bool by_loss;               /* equal victims are taken by what their stopping loses */
     uint32_t parent; /* IX_NONE at the top, which is below the roots where these are ignored */
 };
 
@@ -114,6 +114,15 @@ struct node_class {
     uint32_t count;
 };
 
+/* Nodes kept for the workload that has waited longest; see reserve.c. */
+struct reservation {
+    uint64_t *nodes;         /* [node_words] a bit a node; NULL: there is none */
+    uint32_t workload, node; /* whose it is; the first of its nodes */
+    int64_t start_ms;        /* TIME_NEVER: unknown */
+    int64_t *spare; /* [node * (dims + 1) + dim] what a reserved node will have beyond what it has
+                       later now, when all is as planned; at last whole devices. May be below 0 */
+};
+
 struct topology_tree;
 struct sched {
     const struct snapshot *snap;
@@ -149,11 +158,12 @@ struct sched {
     uint32_t last_started;         /* workload placed last; IX_NONE */
     uint32_t *evict_records;       /* [tasks] row of it in out->evicts plus one; 0: none */
     uint32_t claimant;             /* on whose behalf pods are evicted; IX_NONE */
-    uint32_t *budget_first;        /* [tasks + 1] run of a pod in budget_refs; NULL: no budgets */
-    uint32_t *budget_refs;         /* budgets the pod is under */
-    int64_t *budget_left;          /* [budgets] pods that may still be stopped; may be below 0 */
-    ARRAY(uint32_t) placed;        /* pods placed, in order; may have been undone since */
-    ARRAY(uint32_t) leaving;       /* pods releasing at the start or evicted since */
+    struct reservation reserve;
+    uint32_t *budget_first;  /* [tasks + 1] run of a pod in budget_refs; NULL: no budgets */
+    uint32_t *budget_refs;   /* budgets the pod is under */
+    int64_t *budget_left;    /* [budgets] pods that may still be stopped; may be below 0 */
+    ARRAY(uint32_t) placed;  /* pods placed, in order; may have been undone since */
+    ARRAY(uint32_t) leaving; /* pods releasing at the start or evicted since */
 };
 
 /* sched_init builds *s from a canonical snapshot; fair shares are solved. Everything lives in

@@ -267,12 +267,13 @@ static void read_budget(struct parsing *p, const struct at *at, const struct doc
 
 static void read_config(struct parsing *p, const struct doc *d)
 {
-    enum { PLACEMENT, DEVICE, MIG_CHARGE, K, FULL_HIERARCHY, COUNT };
+    enum { PLACEMENT, DEVICE, MIG_CHARGE, K, FULL_HIERARCHY, RESERVATION, COUNT };
     enum { GPU, CPU, PLACEMENT_KEYS };
     static const struct keys keys = {
         0,
         COUNT,
-        {STRS("placement"), STRS("device"), STRS("mig_charge"), STRS("k"), STRS("full_hierarchy")}
+        {STRS("placement"), STRS("device"), STRS("mig_charge"), STRS("k"), STRS("full_hierarchy"),
+          STRS("reservation_after_s")}
     };
     static const struct keys placement_keys = {
         0, PLACEMENT_KEYS, {STRS("gpu"), STRS("cpu")}
@@ -292,6 +293,8 @@ static void read_config(struct parsing *p, const struct doc *d)
     config->k_permille = number_of(p, &at, "k", m[K],
                                    (struct range){1000, 0, K_PERMILLE_MAX, config->k_permille});
     config->full_hierarchy = bool_of(p, &at, "full_hierarchy", m[FULL_HIERARCHY], true);
+    config->reservation_after_ms = seconds_of(p, &at, "reservation_after_s", m[RESERVATION], 1000,
+                                              0);
     if (m[PLACEMENT] != NULL) {
         const struct at in = {&at, STR("placement"), 0};
         const struct doc *k[MEMBERS_MAX];

@@ -330,6 +330,7 @@ enum workload_key {
     W_GROUP,
     W_STARTED,
     W_CHECKPOINT,
+    W_DURATION,
     W_KEY_COUNT
 };
 
@@ -355,7 +356,7 @@ void read_workload(struct parsing *p, const struct at *at, const struct doc *d)
           STRS("pods"), STRS("gpu"), STRS("gpu_memory_mib"), STRS("gpu_devices"), STRS("cpu_milli"),
           STRS("memory_bytes"), STRS("best_effort"), STRS("stale_s"), STRS("stale_grace_s"),
           STRS("preemption_delay_s"), STRS("delete"), STRS("group"), STRS("started_s"),
-          STRS("checkpoint_s")}
+          STRS("checkpoint_s"), STRS("duration_s")}
     };
     const struct doc *m[MEMBERS_MAX];
     struct case_world *w = &p->c->world;
@@ -376,6 +377,7 @@ void read_workload(struct parsing *p, const struct at *at, const struct doc *d)
         .last_start_ms = TIME_NEVER,
         .last_evicted_ms = TIME_NEVER,
         .evicted_for = IX_NONE,
+        .duration_ms = seconds_of(p, at, "duration_s", m[W_DURATION], 1000, 0),
         .preemption_delay_ms = seconds_of(p, at, "preemption_delay_s", m[W_PREEMPTION_DELAY], 0, 0),
         .stale_since_ms = stale_ms == TIME_NEVER ? TIME_NEVER : w->now_ms - stale_ms,
         .stale_grace_ms = seconds_of(p, at, "stale_grace_s", m[W_STALE_GRACE], -DURATION_MAX_MS,

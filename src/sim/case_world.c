@@ -354,6 +354,7 @@ static void freeze_workloads(struct freezing *f)
             .last_evicted_ms = workload->last_evicted_ms,
             .evicted_for = {workload->evicted_for},
             .checkpoint_ms = workload->checkpoint_ms,
+            .duration_ms = workload->duration_ms,
             .preemption_delay_ms = workload->preemption_delay_ms,
             .stale_since_ms = workload->stale_since_ms,
             .stale_grace_ms = workload->stale_grace_ms};

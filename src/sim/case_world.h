@@ -78,6 +78,7 @@ struct case_workload {
     bool preemptible, stays_deleted; /* an evicted pod stays releasing, nobody recreates it */
     int64_t created_ms, last_start_ms, last_evicted_ms;
     int64_t checkpoint_ms; /* 0: none */
+    int64_t duration_ms;   /* 0: not declared */
     uint32_t evicted_for; /* IX_NONE */
     int64_t preemption_delay_ms, stale_since_ms, stale_grace_ms;
     uint32_t group_first, group_count;
