@@ -183,7 +183,7 @@ static int64_t retry_at(const struct workload *w, int64_t now_ms)
 static void thaw_workload(const struct thawer *t, uint32_t ix)
 {
     const struct workload *w = workload_of(t, ix);
-    const struct reason *r = &t->d->workloads[ix].reason;
+    const struct reason *r = &t->d->reasons[ix];
     if (w->desired != WANT_RUN || !str_eq(w->spec.pools[w->pool_ix].value, t->pool)) {
         return; // it only holds on to places here
     }

@@ -25,7 +25,6 @@ struct decision_evict {
 };
 
 struct decision_workload {
-    struct reason reason;   /* of its waiting; PLACED, PARTLY_PLACED; NONE: nothing waits */
     uint32_t position;      /* place in its queue among those that wait, from 1; 0: none */
     int64_t stale_since_ms; /* gang below its minimum since; TIME_NEVER: it is not */
     bool started;           /* first pods bound now, not pipelined: its last start is now */
@@ -52,6 +51,8 @@ struct decisions {
     ARRAY(struct snap_hold) holds;
     ARRAY(struct snap_claim) claims;     /* all claims to be kept; hold ranges are in holds */
     struct decision_workload *workloads; /* [workloads.count of the snapshot] */
-    struct decision_queue *queues;       /* [queues.count] */
+    struct reason *reasons; /* [the same] of their waiting; PLACED, PARTLY_PLACED; NONE: nothing
+                                waits, and nothing else is set in it */
+    struct decision_queue *queues; /* [queues.count] */
     struct decision_stats stats;
 };

@@ -169,7 +169,7 @@ void allocate_run(struct sched *s)
     explain_depth(s, &order);
     for (uint32_t w = order_pop(&order); w != IX_NONE; w = order_pop(&order)) {
         struct arena_mark mark = arena_mark(s->scratch);
-        bool unheard = s->workloads[w].reason.code == REASON_NONE;
+        bool unheard = s->out->reasons[w].code == REASON_NONE;
         bool again = allocate_workload(s, w);
         arena_rewind(s->scratch, mark);
         if (again) {

@@ -157,7 +157,7 @@ static void memo_add(struct memo *memo, const struct search *x)
     }
     f->count = x->tasks.count;
     f->priority = workload_of(x->s, x->claimant)->priority;
-    f->reason = x->s->workloads[x->claimant].reason;
+    f->reason = x->s->out->reasons[x->claimant];
 }
 
 /* ---- one claimant after the other ---- */

@@ -205,6 +205,7 @@ void sched_cycle_watched(struct arena *arena, const struct snapshot *snap, uint3
     out->holds.cap = 64; /* so that there is an address even when nothing is held */
     out->holds.items = ARENA_ARRAY(arena, struct snap_hold, out->holds.cap);
     out->workloads = ARENA_ARRAY(arena, struct decision_workload, snap->workloads.count);
+    out->reasons = ARENA_ARRAY(arena, struct reason, snap->workloads.count);
     out->queues = ARENA_ARRAY(arena, struct decision_queue, snap->queues.count);
     struct sched s;
     sched_init(&s, snap, arena, &scratch, out);

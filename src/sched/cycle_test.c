@@ -118,7 +118,7 @@ static void run(struct world *w, uint32_t actions)
 
 static const struct reason *reason_of(const struct world *w, uint32_t workload)
 {
-    return &w->d.workloads[workload].reason;
+    return &w->d.reasons[workload];
 }
 
 static struct queue_ref top(struct world *w)

@@ -70,12 +70,12 @@ static int rank(enum reason_code code)
 
 void explain_set(struct sched *s, uint32_t workload, const struct reason *r)
 {
-    s->workloads[workload].reason = *r;
+    s->out->reasons[workload] = *r;
 }
 
 void explain_offer(struct sched *s, uint32_t workload, const struct reason *r)
 {
-    struct reason *known = &s->workloads[workload].reason;
+    struct reason *known = &s->out->reasons[workload];
     if (rank(r->code) < rank(known->code)) {
         return;
     }
@@ -92,7 +92,7 @@ void explain_twin(struct sched *s, uint32_t workload, uint32_t twin)
 {
     const struct snap_workload *from = workload_of(s, workload);
     const struct snap_workload *to = workload_of(s, twin);
-    struct reason r = s->workloads[workload].reason;
+    struct reason r = s->out->reasons[workload];
     if (r.task.ix != IX_NONE) {
         r.task.ix += to->task_first - from->task_first;
     }
@@ -250,7 +250,8 @@ static uint32_t first_pending(const struct sched *s, uint32_t workload)
 
 static void final_reason(struct sched *s, uint32_t workload)
 {
-    struct workload_state *w = &s->workloads[workload];
+    const struct workload_state *w = &s->workloads[workload];
+    struct reason *known = &s->out->reasons[workload];
     uint32_t pending = gang_pending(s, workload);
     uint32_t task = IX_NONE;
     struct reason r;
@@ -272,14 +273,14 @@ static void final_reason(struct sched *s, uint32_t workload)
                 }
             }
         }
-        bool gated = w->reason.code == REASON_GATED || w->reason.code == REASON_NOT_READY;
-        if (!gated) {
+        bool gated = known->code == REASON_GATED || known->code == REASON_NOT_READY;
+        if (!gated && r.code != known->code) {
             explain_set(s, workload, &r);
         }
-    } else if (w->reason.code == REASON_NO_NODE_FITS && gang_is_satisfied(s, workload) &&
+    } else if (known->code == REASON_NO_NODE_FITS && gang_is_satisfied(s, workload) &&
                gang_stage(s, workload, NULL) >= GANG_AT_MINIMUM && (w->started || w->was_bound)) {
-        w->reason.code = REASON_PARTLY_PLACED;
-    } else if (w->reason.code == REASON_NONE) {
+        known->code = REASON_PARTLY_PLACED;
+    } else if (known->code == REASON_NONE) {
         // It was promised a place and lost it again, or nobody has looked at it in this cycle.
         explain_pod(s, first_pending(s, workload), &r);
         if (w->ousted_by != IX_NONE || r.nodes[NODE_REASON_FITS] > 0) {
@@ -294,7 +295,6 @@ void explain_all(struct sched *s)
 {
     for (uint32_t w = 0; w < s->snap->workloads.count; w++) {
         final_reason(s, w);
-        s->out->workloads[w].reason = s->workloads[w].reason;
     }
     waiting_sort(s);
     uint32_t position = 0;

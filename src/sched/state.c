@@ -286,13 +286,18 @@ static void init_nodes(struct sched *s)
         device_count_in(&s->devices[d], &s->nodes[device->node.ix], 1);
     }
     s->devices_most = most;
-    s->by_whole = ARENA_ARRAY(s->arena, struct node_class, (size_t)most + 1);
-    for (uint32_t k = 0; k <= most; k++) {
+}
+
+// Once the pods are counted.
+static void index_nodes(struct sched *s)
+{
+    s->by_whole = ARENA_ARRAY(s->arena, struct node_class, (size_t)s->devices_most + 1);
+    for (uint32_t k = 0; k <= s->devices_most; k++) {
         s->by_whole[k] = class_new(s);
     }
     s->roomy = class_new(s);
     for (uint32_t n = 0; n < s->node_count; n++) {
-        node_index(s, n, 0);
+        node_index(s, n, s->nodes[n].whole_later);
     }
 }
 
@@ -408,15 +413,17 @@ void sched_init(struct sched *s, const struct snapshot *snap, struct arena *aren
         .dims = DIM_EXTENDED + snap->extended.count,
         .least_device_bytes = fairshare_least_memory(snap),
     };
-    for (uint32_t h = 0; h < snap->holds.count; h++) {
-        *ARRAY_PUSH(arena, &s->holds) = snap->holds.items[h];
+    s->holds.cap = snap->holds.count + snap->holds.count / 8 + 64;
+    s->holds.items = ARENA_ARRAY(arena, struct snap_hold, s->holds.cap);
+    if (snap->holds.count > 0) {
+        memcpy(s->holds.items, snap->holds.items, snap->holds.count * sizeof(*s->holds.items));
     }
+    s->holds.count = snap->holds.count;
     s->workloads = ARENA_ARRAY(arena, struct workload_state, snap->workloads.count);
     for (uint32_t w = 0; w < snap->workloads.count; w++) {
         uint32_t q = snap->workloads.items[w].queue.ix;
         s->workloads[w].usable = q != IX_NONE && snap->queues.items[q].child_count == 0;
         s->workloads[w].ousted_by = IX_NONE;
-        reason_init(&s->workloads[w].reason, REASON_NONE);
     }
     init_nodes(s);
     init_shapes(s);
@@ -429,6 +436,7 @@ void sched_init(struct sched *s, const struct snapshot *snap, struct arena *aren
         }
     }
     budget_init(s);
+    index_nodes(s);
     for (uint32_t q = 0; q < snap->queues.count; q++) {
         s->queues[q].held_first = s->queues[q].held;
     }

@@ -96,7 +96,6 @@ struct workload_state {
     uint32_t kind;      /* twins that wait have the same; 0: has none. See waiting.h */
     uint32_t ousted_by; /* claimant that took a place given to it in this cycle; IX_NONE */
     bool usable;        /* its queue exists and has no children */
-    struct reason reason;
 };
 
 enum op_kind { OP_EVICT, OP_UNEVICT, OP_PLACE, OP_UNPLACE, OP_PIPELINE, OP_SWAP };

@@ -210,7 +210,8 @@ static const struct reason *reason_of(const struct case_result *result, uint32_t
 {
     for (uint32_t i = 0; i < result->snap.workloads.count; i++) {
         if (result->snap.workloads.items[i].tag == workload) {
-            return &result->decisions.workloads[i].reason;
+            const struct reason *r = &result->decisions.reasons[i];
+            return r->code == REASON_NONE ? NULL : r;
         }
     }
     return NULL;

@@ -79,6 +79,7 @@ struct freezing {
     struct snapshot *s;
     struct intern extended;   /* names of MIG resources: index in s->extended */
     struct intern label_keys; /* index in s->label_keys */
+    bool tainted;             /* some node has a taint */
 };
 
 /* "nvidia.com/mig-3g.20gb" has 3 compute slices; 0 for anything else. */
@@ -149,6 +150,7 @@ static void freeze_nodes(struct freezing *f)
                                 .schedulable = !node->cordoned && !node->draining,
                                 .draining = node->draining};
         row.extended_first = extended_run(f, node->mig_first, node->mig_count);
+        f->tainted = f->tainted || node->taint_count > 0;
         *ARRAY_PUSH(f->arena, &f->s->nodes) = row;
     }
     for (uint32_t d = 0; d < f->w->devices.count; d++) {
@@ -238,6 +240,9 @@ static bool tolerates(const struct case_world *w, const struct case_shape *shape
 static uint32_t tolerated_set(struct freezing *f, const struct case_shape *shape)
 {
     uint32_t node_count = f->w->nodes.count;
+    if (!f->tainted) {
+        return IX_NONE;
+    }
     uint64_t *words = ARENA_ARRAY(f->arena, uint64_t, (node_count + 63) / 64 + 1);
     bool all = true;
     for (uint32_t n = 0; n < node_count; n++) {

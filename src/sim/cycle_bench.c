@@ -35,6 +35,9 @@ static uint64_t mix_reason(uint64_t digest, const struct reason *r)
         r->code,    r->resource,  r->queue.ix, r->group.ix, r->task.ix,  r->other.ix,
         r->node.ix, r->requested, r->held,     r->bound,    r->until_ms, r->has_nodes,
     };
+    if (r->code == REASON_NONE) {
+        return mix(digest, r->code); /* nothing else is set */
+    }
     for (uint32_t i = 0; i < COUNT_OF(numbers); i++) {
         digest = mix(digest, numbers[i]);
     }
@@ -77,7 +80,7 @@ static uint64_t reasons_digest_of(const struct snapshot *snap, const struct deci
 {
     uint64_t digest = 0;
     for (uint32_t w = 0; w < snap->workloads.count; w++) {
-        digest = mix_reason(digest, &d->workloads[w].reason);
+        digest = mix_reason(digest, &d->reasons[w]);
         digest = mix(digest, d->workloads[w].position);
         digest = mix(digest, d->workloads[w].started);
     }

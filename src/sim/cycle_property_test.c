@@ -430,7 +430,7 @@ static void check_reasons(struct trial *t)
     for (uint32_t i = 0; i < t->snap.workloads.count; i++) {
         uint32_t workload = t->snap.workloads.items[i].tag;
         const struct case_workload *row = &t->w.workloads.items[workload];
-        enum reason_code code = t->decisions.workloads[i].reason.code;
+        enum reason_code code = t->decisions.reasons[i].code;
         uint32_t promised = 0;
         uint32_t waiting = 0;
         for (uint32_t p = row->pod_first; p < row->pod_first + row->pod_count; p++) {
@@ -471,7 +471,7 @@ static struct str decided(const struct trial *t, struct buf *text)
     }
     for (uint32_t i = 0; i < t->snap.workloads.count; i++) {
         buf_printf(text, STR_FMT " " STR_FMT "; ", STR_ARG(t->snap.workloads.items[i].name),
-                   STR_ARG(reason_name(t->decisions.workloads[i].reason.code)));
+                   STR_ARG(reason_name(t->decisions.reasons[i].code)));
     }
     return buf_view(text);
 }
