@@ -12,6 +12,7 @@ struct decision_bind {
     struct node_ref node;
     uint32_t hold_first, hold_count; /* run in decisions.holds: the devices and how much of each */
     bool pipelined;
+    uint32_t zone; /* single_numa: place among the zones of the node; IX_NONE: no zone */
     enum action action;
 };
 

@@ -237,7 +237,7 @@ static bool node_set_equal(struct canon *c, uint32_t a, uint32_t b)
 }
 
 // The scalar part of a shape, without padding or references to runs.
-static void shape_key(const struct snap_shape *p, int64_t key[8])
+static void shape_key(const struct snap_shape *p, int64_t key[9])
 {
     key[0] = p->gpu;
     key[1] = p->device_count;
@@ -247,12 +247,13 @@ static void shape_key(const struct snap_shape *p, int64_t key[8])
     key[5] = p->memory_bytes;
     key[6] = p->selected_set;
     key[7] = p->tolerated_set;
+    key[8] = p->single_numa;
 }
 
 static uint64_t shape_hash(struct canon *c, uint32_t row)
 {
     const struct snap_shape *p = &c->s->shapes.items[row];
-    int64_t key[8];
+    int64_t key[9];
     shape_key(p, key);
     uint64_t h = hash_bytes(key, sizeof(key), 2);
     for (uint32_t i = 0; i < p->extended_count; i++) {
@@ -279,8 +280,8 @@ static bool shape_equal(struct canon *c, uint32_t a, uint32_t b)
 {
     const struct snap_shape *p = &c->s->shapes.items[a];
     const struct snap_shape *q = &c->s->shapes.items[b];
-    int64_t p_key[8];
-    int64_t q_key[8];
+    int64_t p_key[9];
+    int64_t q_key[9];
     shape_key(p, p_key);
     shape_key(q, q_key);
     if (memcmp(p_key, q_key, sizeof(p_key)) != 0 || p->extended_count != q->extended_count ||

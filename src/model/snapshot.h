@@ -73,6 +73,11 @@ struct snap_extended_amount {
     int64_t amount;    /* units (MIG: instances) */
 };
 
+/* A NUMA zone: what is allocatable of its node in it, besides the devices that are in it. */
+struct snap_zone {
+    int64_t cpu_milli, memory_bytes;
+};
+
 enum mig_strategy { MIG_NONE, MIG_SINGLE, MIG_MIXED };
 
 /* Sorted by name; the index is the tie-break between nodes of equal score. */
@@ -81,6 +86,7 @@ struct snap_node {
     uint32_t tag;
     uint32_t device_first, device_count;     /* run in devices[] */
     uint32_t extended_first, extended_count; /* run in extended_amounts[]: allocatable */
+    uint32_t zone_first, zone_count;         /* run in zones[]; none: the node is one zone */
     int64_t cpu_milli, memory_bytes, pods;   /* allocatable, less what is not ours */
     enum mig_strategy mig;
     bool ready;        /* false: lost or unhealthy: nothing is placed, not part of the totals */
@@ -94,6 +100,7 @@ struct snap_device {
     struct node_ref node;
     uint32_t tag;
     uint32_t ordinal;     /* stable number on its node (order of UUIDs); tie-break */
+    uint32_t zone;        /* place among the zones of its node; 0 where it has none */
     int64_t memory_bytes; /* 0: unknown, requests by memory do not fit */
     bool healthy;         /* false: nothing is placed on it, not part of the totals */
 };
@@ -197,6 +204,7 @@ struct snap_shape {
     uint32_t extended_first, extended_count; /* run in extended_amounts[]; MIG instances too */
     uint32_t selected_set;                   /* node_sets[]: selectors and affinity; IX_NONE: all */
     uint32_t tolerated_set; /* node_sets[]: whose taints it tolerates; IX_NONE: all */
+    bool single_numa;       /* devices, CPU and memory all from one zone of the node */
     uint32_t carries_first, carries_count; /* run in term_refs[]: terms these pods have */
     uint32_t matches_first, matches_count; /* run in term_refs[]: terms whose selector picks them */
 };
@@ -239,7 +247,8 @@ struct snap_task {
     int64_t created_ms;
     struct node_ref node;            /* where it holds its place; IX_NONE: nowhere */
     uint32_t hold_first, hold_count; /* run in holds[]: the devices it holds */
-    uint32_t nominated_node;         /* preferred node; IX_NONE: none */
+    uint32_t zone; /* with a place, single_numa and no devices: the zone of the node it is in */
+    uint32_t nominated_node; /* preferred node; IX_NONE: none */
     bool returns; /* RELEASING, STUCK: waits again once it is gone, so its demand goes on */
 };
 
@@ -269,6 +278,7 @@ struct snapshot {
     ARRAY(struct snap_extended) extended;
     ARRAY(struct snap_extended_amount) extended_amounts;
     ARRAY(struct snap_node) nodes;
+    ARRAY(struct snap_zone) zones;
     ARRAY(struct snap_device) devices;
     ARRAY(struct snap_label_key) label_keys;
     ARRAY(struct snap_topology) topologies;

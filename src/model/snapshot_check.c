@@ -44,6 +44,9 @@ static enum status check_nodes(const struct snapshot *s, struct err *err)
         if (!in_run(n->extended_first, n->extended_count, s->extended_amounts.count)) {
             return BAD("nodes", i, "extended_first", "not a run of extended_amounts");
         }
+        if (!in_run(n->zone_first, n->zone_count, s->zones.count)) {
+            return BAD("nodes", i, "zone_first", "not a run of zones");
+        }
     }
     for (uint32_t i = 0; i < s->devices.count; i++) {
         const struct snap_device *d = &s->devices.items[i];
@@ -53,6 +56,9 @@ static enum status check_nodes(const struct snapshot *s, struct err *err)
         const struct snap_node *n = &s->nodes.items[d->node.ix];
         if (i < n->device_first || i - n->device_first >= n->device_count) {
             return BAD("devices", i, "node", "outside the run of its node");
+        }
+        if (d->zone >= n->zone_count && (n->zone_count > 0 || d->zone > 0)) {
+            return BAD("devices", i, "zone", "its node has no such zone");
         }
         if (!in_range(d->memory_bytes, AMOUNT_MAX)) {
             return BAD("devices", i, "memory_bytes", "outside [0, 2^46]");
@@ -160,6 +166,10 @@ static enum status check_tasks(const struct snapshot *s, struct err *err)
         }
         if (task_has_place(t) && t->node.ix == IX_NONE) {
             return BAD("tasks", i, "node", "holds a place but names no node");
+        }
+        if (task_has_place(t) && s->nodes.items[t->node.ix].zone_count > 0 &&
+            t->zone >= s->nodes.items[t->node.ix].zone_count) {
+            return BAD("tasks", i, "zone", "its node has no such zone");
         }
         if (!in_run(t->hold_first, t->hold_count, s->holds.count)) {
             return BAD("tasks", i, "hold_first", "not a run of holds");

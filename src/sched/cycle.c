@@ -124,6 +124,9 @@ static void emit_binds(struct sched *s)
             .hold_first = s->out->holds.count,
             .hold_count = w->place.hold_count,
             .pipelined = w->state == WORK_PIPELINED,
+            .zone = w->place.zone == IX_NONE
+                        ? IX_NONE
+                        : w->place.zone - s->snap->nodes.items[w->place.node].zone_first,
             .action = w->action,
         };
         for (uint32_t h = 0; h < w->place.hold_count; h++) {

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/num.h"
+#include "sched/numa.h"
 #include "sched/reserve.h"
 
 static bool in_set(const struct sched *s, uint32_t set, uint32_t node)
@@ -88,7 +89,7 @@ static enum node_reason lasting_reason(const struct sched *s, uint32_t shape, ui
             return NODE_REASON_TOO_SMALL;
         }
     }
-    return NODE_REASON_FITS;
+    return numa_suits(s, shape, node) ? NODE_REASON_FITS : NODE_REASON_NUMA;
 }
 
 const uint64_t *fit_feasible(struct sched *s, uint32_t shape)
@@ -112,19 +113,6 @@ const uint64_t *fit_feasible(struct sched *s, uint32_t shape)
 static bool device_leaves_all(const struct device_state *d)
 {
     return d->occupied == d->leaving && d->coming == 0;
-}
-
-static int64_t device_free_later(const struct device_state *d)
-{
-    return d->cap - d->occupied + d->leaving - d->coming;
-}
-
-// Free now, and also not promised to somebody who is coming.
-static int64_t device_free_now(const struct device_state *d)
-{
-    int64_t now = d->cap - d->occupied;
-    int64_t later = device_free_later(d);
-    return now < later ? now : later;
 }
 
 static enum fit fit_fraction(const struct sched *s, const struct snap_shape *p, uint32_t node)
@@ -229,11 +217,14 @@ bool fit_devices(const struct sched *s, uint32_t task, uint32_t node, struct sna
     const struct snap_node *n = &s->snap->nodes.items[node];
     struct candidate *best = s->candidate_buffer;
     uint32_t count = 0; /* kept in order, at most device_count of them */
+    enum fit unused;
+    uint32_t zone = numa_asks(s, task, node) ? numa_pick(s, task, node, &unused) : IX_NONE;
     for (uint32_t i = n->device_first; p->device_count > 0 && i < n->device_first + n->device_count;
          i++) {
         const struct device_state *d = &s->devices[i];
         int64_t take = device_take(p, d);
-        if (d->cap == 0 || take > device_free_later(d)) {
+        if (d->cap == 0 || take > device_free_later(d) ||
+            (zone != IX_NONE && n->zone_first + s->snap->devices.items[i].zone != zone)) {
             continue;
         }
         struct candidate c = {i, d->occupied + d->coming, d->cap, take <= device_free_now(d),
@@ -344,7 +335,13 @@ enum fit fit_node(const struct sched *s, uint32_t task, uint32_t node)
         ((p->carries_count > 0 || p->matches_count > 0) && !fit_terms(s, task, node, &anti))) {
         return FIT_NO;
     }
-    return gpu < fit ? gpu : fit;
+    fit = gpu < fit ? gpu : fit;
+    if (numa_asks(s, task, node)) {
+        enum fit zone;
+        (void)numa_pick(s, task, node, &zone);
+        fit = zone < fit ? zone : fit;
+    }
+    return fit;
 }
 
 /* ---- causes ---- */
@@ -391,6 +388,10 @@ enum node_reason fit_reason(struct sched *s, uint32_t task, uint32_t node)
     bool anti;
     if (!fit_terms(s, task, node, &anti)) {
         return anti ? NODE_REASON_ANTI_AFFINITY : NODE_REASON_AFFINITY;
+    }
+    enum fit zone;
+    if (numa_asks(s, task, node) && numa_pick(s, task, node, &zone) == IX_NONE) {
+        return NODE_REASON_NUMA;
     }
     if (reserve_bars(s, task, node)) {
         return NODE_REASON_KEPT;

@@ -8,6 +8,18 @@
  * worked out once per shape. */
 const uint64_t *fit_feasible(struct sched *s, uint32_t shape);
 
+/* What of a device is free once what leaves is gone; and now, not promised to one who comes. */
+static inline int64_t device_free_later(const struct device_state *d)
+{
+    return d->cap - d->occupied + d->leaving - d->coming;
+}
+static inline int64_t device_free_now(const struct device_state *d)
+{
+    int64_t now = d->cap - d->occupied;
+    int64_t later = device_free_later(d);
+    return now < later ? now : later;
+}
+
 enum fit { FIT_NO, FIT_LATER, FIT_NOW };
 /* fit_node: amounts, devices and inter-pod terms of a feasible node. */
 enum fit fit_node(const struct sched *s, uint32_t task, uint32_t node);

@@ -12,6 +12,7 @@
 #include "sched/budget.h"
 #include "sched/fairshare.h"
 #include "sched/fit.h"
+#include "sched/numa.h"
 #include "sched/quota.h"
 
 static enum work_state work_state_of(enum task_state state)
@@ -136,6 +137,14 @@ void place_add(struct sched *s, uint32_t task, const struct place *place, enum p
     for (uint32_t d = 0; d < s->dims; d++) {
         idle[d] -= presence == PRESENCE_OCCUPIED ? sign * need[d] : 0;
         later[d] += presence == PRESENCE_LEAVING ? sign * need[d] : -sign * need[d];
+    }
+    if (place->zone != IX_NONE) {
+        struct zone_state *z = &s->zones[place->zone];
+        z->cpu_idle -= presence == PRESENCE_OCCUPIED ? sign * need[DIM_CPU] : 0;
+        z->memory_idle -= presence == PRESENCE_OCCUPIED ? sign * need[DIM_MEMORY] : 0;
+        z->cpu_later += presence == PRESENCE_LEAVING ? sign * need[DIM_CPU] : -sign * need[DIM_CPU];
+        z->memory_later += presence == PRESENCE_LEAVING ? sign * need[DIM_MEMORY]
+                                                        : -sign * need[DIM_MEMORY];
     }
     for (uint32_t h = 0; h < place->hold_count; h++) {
         uint32_t device = s->holds.items[place->hold_first + h].device.ix;
@@ -270,6 +279,7 @@ static void init_nodes(struct sched *s)
         memcpy(s->later, empty, cells * sizeof(*empty));
     }
     s->empty = empty;
+    numa_init(s);
     uint32_t most = 1; /* so that there is a buffer at all */
     for (uint32_t n = 0; n < s->node_count; n++) {
         most = snap->nodes.items[n].device_count > most ? snap->nodes.items[n].device_count : most;
@@ -353,13 +363,13 @@ static void init_tasks(struct sched *s)
         const struct snap_task *t = &snap->tasks.items[i];
         struct work *w = &s->tasks[i];
         w->state = work_state_of(t->state);
-        w->place = (struct place){IX_NONE, 0, 0};
+        w->place = (struct place){IX_NONE, 0, 0, IX_NONE};
         w->old = w->place;
         group_add(&s->groups[t->group.ix], w->state, 1);
         if (w->state != WORK_HELD && w->state != WORK_RELEASING && w->state != WORK_STUCK) {
             continue;
         }
-        w->place = (struct place){t->node.ix, t->hold_first, t->hold_count};
+        w->place = (struct place){t->node.ix, t->hold_first, t->hold_count, numa_recorded(s, i)};
         place_add(s, i, &w->place, PRESENCE_OCCUPIED, 1);
         terms_count(s, i, t->node.ix, 1);
         if (w->state == WORK_RELEASING) {
@@ -478,6 +488,12 @@ void state_check(const struct sched *s)
     for (size_t c = 0; c < (size_t)s->node_count * s->dims; c++) {
         CHECK(again.idle[c] == s->idle[c]);
         CHECK(again.later[c] == s->later[c]);
+    }
+    for (uint32_t z = 0; z < snap->zones.count; z++) {
+        CHECK(again.zones[z].cpu_idle == s->zones[z].cpu_idle);
+        CHECK(again.zones[z].cpu_later == s->zones[z].cpu_later);
+        CHECK(again.zones[z].memory_idle == s->zones[z].memory_idle);
+        CHECK(again.zones[z].memory_later == s->zones[z].memory_later);
     }
     for (uint32_t d = 0; d < snap->devices.count; d++) {
         CHECK(again.devices[d].occupied == s->devices[d].occupied);

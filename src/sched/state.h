@@ -26,6 +26,12 @@ enum work_state {
 struct place {
     uint32_t node;                   /* IX_NONE: nowhere */
     uint32_t hold_first, hold_count; /* run in sched.holds */
+    uint32_t zone;                   /* in zones[], all of it is in that zone; IX_NONE */
+};
+
+/* What is free in a NUMA zone, as for nodes. */
+struct zone_state {
+    int64_t cpu_idle, cpu_later, memory_idle, memory_later;
 };
 
 /* A pod. A moved pod has two places: the one it leaves (old, still occupied) and its new one. */
@@ -137,6 +143,7 @@ struct sched {
     struct node_class *by_whole; /* [devices_most + 1] nodes by their whole_later */
     struct node_class roomy;     /* nodes with a whole or a shareable device later */
     struct device_state *devices;
+    struct zone_state *zones;
     struct shape_state *shapes;
     struct queue_state *queues;
     struct group_state *groups;

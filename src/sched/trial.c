@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "sched/budget.h"
 #include "sched/fairshare.h"
+#include "sched/numa.h"
 
 struct mark trial_mark(const struct sched *s)
 {
@@ -59,7 +60,7 @@ void trial_evict(struct sched *s, uint32_t task)
     } else {
         presence_add(s, task, -1);
     }
-    w->place = (struct place){IX_NONE, 0, 0};
+    w->place = (struct place){IX_NONE, 0, 0, IX_NONE};
     w->cost = (struct amounts){{0}};
     set_state(s, task, WORK_EVICTED);
 }
@@ -101,7 +102,7 @@ void trial_place(struct sched *s, uint32_t task, uint32_t node, const struct sna
         *ARRAY_PUSH(s->arena, &s->holds) = holds[i];
         share += holds[i].share;
     }
-    w->place = (struct place){node, first, count};
+    w->place = (struct place){node, first, count, numa_zone(s, task, node, holds)};
     w->cost = shape_state_of(s, task)->request;
     if (shape_of(s, task)->gpu == GPU_MEMORY) {
         w->cost.v[RES_GPU] = share;
@@ -126,15 +127,16 @@ void trial_unplace(struct sched *s, uint32_t task)
     CHECK(w->state == WORK_PIPELINED && w->old.node == IX_NONE);
     (void)push_op(s, OP_UNPLACE, task);
     presence_add(s, task, -1);
-    w->place = (struct place){IX_NONE, 0, 0};
+    w->place = (struct place){IX_NONE, 0, 0, IX_NONE};
     w->cost = (struct amounts){{0}};
     set_state(s, task, WORK_PENDING);
 }
 
 /* ---- staying ---- */
 
-// A device of the node that is free later, other than those in keep.
-static uint32_t free_device(const struct sched *s, uint32_t node, const struct place *keep)
+// A device of the node in that zone that is free later, other than those in keep.
+static uint32_t free_device(const struct sched *s, uint32_t node, const struct place *keep,
+                            uint32_t zone)
 {
     const struct snap_node *n = &s->snap->nodes.items[node];
     for (uint32_t d = n->device_first; d < n->device_first + n->device_count; d++) {
@@ -143,7 +145,8 @@ static uint32_t free_device(const struct sched *s, uint32_t node, const struct p
         for (uint32_t h = 0; h < keep->hold_count && !kept; h++) {
             kept = s->holds.items[keep->hold_first + h].device.ix == d;
         }
-        if (!kept && x->cap > 0 && x->occupied == x->leaving && x->coming == 0) {
+        if (!kept && s->snap->devices.items[d].zone == zone && x->cap > 0 &&
+            x->occupied == x->leaving && x->coming == 0) {
             return d;
         }
     }
@@ -202,7 +205,7 @@ static bool make_way(struct sched *s, uint32_t task)
         }
         uint32_t other = IX_NONE;
         if (d->occupied == d->leaving) {
-            other = free_device(s, w->old.node, &w->old);
+            other = free_device(s, w->old.node, &w->old, s->snap->devices.items[device].zone);
         }
         if (other == IX_NONE || s->devices[other].cap != d->cap ||
             coming_by_trial(s, device) != d->coming) {
@@ -233,14 +236,15 @@ bool trial_stay(struct sched *s, uint32_t task)
     struct work *w = &s->tasks[task];
     CHECK(w->old.node != IX_NONE && w->place.node == IX_NONE);
     struct mark m = trial_mark(s);
-    if (!node_has_room(s, task, w->old.node) || !make_way(s, task)) {
+    if (!node_has_room(s, task, w->old.node) || !numa_has_room(s, task, w->old.zone) ||
+        !make_way(s, task)) {
         trial_rollback(s, m);
         return false;
     }
     (void)push_op(s, OP_UNEVICT, task);
     apply_evict(s, task, -1);
     w->place = w->old;
-    w->old = (struct place){IX_NONE, 0, 0};
+    w->old = (struct place){IX_NONE, 0, 0, IX_NONE};
     w->cost = fairshare_task_cost(s->snap, task_of(s, task)); /* as when the cycle began */
     set_state(s, task, WORK_HELD);
     charge(s, task_of(s, task)->workload.ix, &w->cost, 1);

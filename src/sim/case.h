@@ -11,6 +11,7 @@
 enum case_expect_kind {
     CASE_EXPECT_POD,        /* state and node of one pod */
     CASE_EXPECT_REASON,     /* of a workload's waiting, and until when */
+    CASE_EXPECT_NUMA,       /* the zone of the node that one pod is in */
     CASE_EXPECT_SHARE_WITH, /* two pods are on one device */
     CASE_EXPECT_IDLE,       /* devices of a node that nobody holds */
     CASE_EXPECT_RELEASING,  /* devices of a node that only releasing pods hold */

@@ -64,9 +64,9 @@ static void expect_workloads(struct parsing *p, const struct at *up, const struc
 
 static void expect_pods(struct parsing *p, const struct at *up, const struct doc *d)
 {
-    enum { STATE, NODE, SHARE_WITH, COUNT };
+    enum { STATE, NODE, SHARE_WITH, NUMA, COUNT };
     static const struct keys keys = {
-        0, COUNT, {STRS("state"), STRS("node"), STRS("share_with")}
+        0, COUNT, {STRS("state"), STRS("node"), STRS("share_with"), STRS("numa")}
     };
     const struct at in = {up, STR("pods"), 0};
     for (const struct doc *item = members_of(p, &in, d); item; item = item->next) {
@@ -86,6 +86,11 @@ static void expect_pods(struct parsing *p, const struct at *up, const struct doc
             e->any_state = m[STATE] == NULL;
             e->state = state;
             e->node = node;
+        }
+        if (m[NUMA]) {
+            struct case_expect *e = add_expect(p, CASE_EXPECT_NUMA, item);
+            e->subject = ix;
+            e->amount = count_of(p, &at, "numa", m[NUMA], NODE_DEVICES_MAX, 0);
         }
         const struct at others = {&at, STR("share_with"), 0};
         for (const struct doc *o = list_of(p, &others, m[SHARE_WITH]); o; o = o->next) {
@@ -412,6 +417,14 @@ static void check_one(const struct sim_case *c, const struct case_expect *e,
     case CASE_EXPECT_POD:
         if (which.state) {
             check_pod(c, e, arena, result);
+        }
+        break;
+    case CASE_EXPECT_NUMA:
+        if (which.state && c->world.pods.items[e->subject].zone != e->amount) {
+            fail(e, arena, result,
+                 arena_printf(arena, "pod " STR_FMT ": expected in zone %lld, got %u",
+                              STR_ARG(c->world.pods.items[e->subject].name), (long long)e->amount,
+                              c->world.pods.items[e->subject].zone));
         }
         break;
     case CASE_EXPECT_REASON:

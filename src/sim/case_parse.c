@@ -17,6 +17,36 @@
 
 /* ---- nodes ---- */
 
+static void read_zones(struct parsing *p, const struct at *up, const struct doc *d,
+                       struct case_node *node)
+{
+    enum { GPUS, CPU, MEMORY, COUNT };
+    static const struct keys keys = {
+        2, COUNT, {STRS("gpus"), STRS("cpu_milli"), STRS("memory_bytes")}
+    };
+    const struct at in = {up, STR("numa"), 0};
+    const struct doc *m[MEMBERS_MAX];
+    struct case_world *w = &p->c->world;
+    uint32_t device = 0;
+    node->zone_first = w->zones.count;
+    for (const struct doc *item = list_of(p, &in, d); item; item = item->next) {
+        const struct at at = {&in, STR(""), node->zone_count};
+        open_map(p, &at, item, &keys, m);
+        int64_t gpus = count_of(p, &at, "gpus", m[GPUS], (int64_t)node->device_count - device, 0);
+        for (int64_t i = 0; i < gpus; i++) {
+            w->devices.items[node->device_first + device++].zone = node->zone_count;
+        }
+        *ARRAY_PUSH(p->arena, &w->zones) = (struct case_zone){
+            .cpu_milli = count_of(p, &at, "cpu_milli", m[CPU], AMOUNT_MAX, 0),
+            .memory_bytes = count_of(p, &at, "memory_bytes", m[MEMORY], AMOUNT_MAX,
+                                     node->memory_bytes)};
+        node->zone_count++;
+    }
+    if (node->zone_count > 0 && device < node->device_count) {
+        PROBLEM(p, &in, d, "%u GPUs of the node are in no zone", node->device_count - device);
+    }
+}
+
 static void read_node(struct parsing *p, const struct at *at, const struct doc *d)
 {
     enum {
@@ -34,6 +64,7 @@ static void read_node(struct parsing *p, const struct at *at, const struct doc *
         CORDONED,
         SICK,
         DRAINING,
+        NUMA,
         COUNT
     };
     static const struct keys keys = {
@@ -41,7 +72,8 @@ static void read_node(struct parsing *p, const struct at *at, const struct doc *
         COUNT,
         {STRS("name"), STRS("gpus"), STRS("gpu_memory_mib"), STRS("cpu_milli"),
           STRS("memory_bytes"), STRS("max_pods"), STRS("labels"), STRS("mig"), STRS("mig_strategy"),
-          STRS("taints"), STRS("lost"), STRS("cordoned"), STRS("sick_devices"), STRS("draining")}
+          STRS("taints"), STRS("lost"), STRS("cordoned"), STRS("sick_devices"), STRS("draining"),
+          STRS("numa")}
     };
     static const struct str strategies[] = {STRS("none"), STRS("single"), STRS("mixed")};
     const struct doc *m[MEMBERS_MAX];
@@ -81,6 +113,7 @@ static void read_node(struct parsing *p, const struct at *at, const struct doc *
             w->devices.items[node.device_first + num_u32((uint64_t)ordinal)].sick = true;
         }
     }
+    read_zones(p, at, m[NUMA], &node);
     *ARRAY_PUSH(p->arena, &w->nodes) = node;
 }
 

@@ -228,6 +228,7 @@ enum pod_key {
     POD_RETURNS,
     POD_TOLERATES,
     POD_NOMINATED,
+    POD_NUMA,
     POD_KEY_COUNT
 };
 
@@ -273,7 +274,7 @@ static void read_pod(struct parsing *p, const struct at *at, const struct doc *d
         {STRS("name"), STRS("state"), STRS("node"), STRS("devices"), STRS("group"), STRS("gpu"),
           STRS("priority"), STRS("node_affinity"), STRS("labels"), STRS("affinity_key"),
           STRS("anti_affinity_key"), STRS("mig"), STRS("returns"), STRS("tolerates"),
-          STRS("nominated_node")}
+          STRS("nominated_node"), STRS("numa")}
     };
     static const struct str states[] = {STRS("pending"),   STRS("gated"),     STRS("running"),
                                         STRS("releasing"), STRS("succeeded"), STRS("failed"),
@@ -294,6 +295,9 @@ static void read_pod(struct parsing *p, const struct at *at, const struct doc *d
         .nominated_node = index_of(p, at, "nominated_node", m[POD_NOMINATED], &p->nodes, "node"),
         .returns = bool_of(p, at, "returns", m[POD_RETURNS], false),
         .node = index_of(p, at, "node", m[POD_NODE], &p->nodes, "node")};
+    uint32_t zones = pod.node == IX_NONE ? 0 : w->nodes.items[pod.node].zone_count;
+    pod.zone = num_u32(
+        (uint64_t)count_of(p, at, "numa", m[POD_NUMA], zones > 0 ? (int64_t)zones - 1 : 0, 0));
     if (pod.returns && pod.state != CASE_RELEASING) {
         PROBLEM(p, at, m[POD_RETURNS], "only a pod that is releasing can return");
     }
@@ -331,6 +335,7 @@ enum workload_key {
     W_STARTED,
     W_CHECKPOINT,
     W_DURATION,
+    W_SINGLE_NUMA,
     W_KEY_COUNT
 };
 
@@ -343,6 +348,7 @@ static struct pod_defaults read_defaults(struct parsing *p, const struct at *at,
                                         best_effort ? 0 : POD_CPU_MILLI_DEFAULT);
     defaults.shape.memory_bytes = count_of(p, at, "memory_bytes", m[W_MEMORY], AMOUNT_MAX,
                                            best_effort ? 0 : POD_MEMORY_BYTES_DEFAULT);
+    defaults.shape.single_numa = bool_of(p, at, "single_numa", m[W_SINGLE_NUMA], false);
     read_gpu(p, at, m[W_GPU], m[W_GPU_MEMORY], m[W_GPU_DEVICES], &defaults.shape);
     return defaults;
 }
@@ -350,13 +356,13 @@ static struct pod_defaults read_defaults(struct parsing *p, const struct at *at,
 void read_workload(struct parsing *p, const struct at *at, const struct doc *d)
 {
     static const struct keys keys = {
-        6,
-        W_KEY_COUNT,
-        {STRS("name"), STRS("queue"), STRS("priority"), STRS("preemptible"), STRS("created_s"),
-          STRS("pods"), STRS("gpu"), STRS("gpu_memory_mib"), STRS("gpu_devices"), STRS("cpu_milli"),
-          STRS("memory_bytes"), STRS("best_effort"), STRS("stale_s"), STRS("stale_grace_s"),
-          STRS("preemption_delay_s"), STRS("delete"), STRS("group"), STRS("started_s"),
-          STRS("checkpoint_s"), STRS("duration_s")}
+        6, W_KEY_COUNT, {STRS("name"),         STRS("queue"),          STRS("priority"),
+                         STRS("preemptible"),  STRS("created_s"),      STRS("pods"),
+                         STRS("gpu"),          STRS("gpu_memory_mib"), STRS("gpu_devices"),
+                         STRS("cpu_milli"),    STRS("memory_bytes"),   STRS("best_effort"),
+                         STRS("stale_s"),      STRS("stale_grace_s"),  STRS("preemption_delay_s"),
+                         STRS("delete"),       STRS("group"),          STRS("started_s"),
+                         STRS("checkpoint_s"), STRS("duration_s"),     STRS("single_numa")}
     };
     const struct doc *m[MEMBERS_MAX];
     struct case_world *w = &p->c->world;

@@ -151,7 +151,14 @@ static void freeze_nodes(struct freezing *f)
                                 .draining = node->draining};
         row.extended_first = extended_run(f, node->mig_first, node->mig_count);
         f->tainted = f->tainted || node->taint_count > 0;
+        row.zone_first = node->zone_first;
+        row.zone_count = node->zone_count;
         *ARRAY_PUSH(f->arena, &f->s->nodes) = row;
+    }
+    for (uint32_t z = 0; z < f->w->zones.count; z++) {
+        const struct case_zone *zone = &f->w->zones.items[z];
+        *ARRAY_PUSH(f->arena, &f->s->zones) = (struct snap_zone){
+            .cpu_milli = zone->cpu_milli, .memory_bytes = zone->memory_bytes};
     }
     for (uint32_t d = 0; d < f->w->devices.count; d++) {
         const struct case_device *device = &f->w->devices.items[d];
@@ -159,6 +166,7 @@ static void freeze_nodes(struct freezing *f)
                     &f->s->devices) = (struct snap_device){.node = {device->node},
                                                            .tag = d,
                                                            .ordinal = device->ordinal,
+                                                           .zone = device->zone,
                                                            .memory_bytes = device->memory_bytes,
                                                            .healthy = !device->sick};
     }
@@ -329,6 +337,7 @@ static void freeze_shapes(struct freezing *f)
                                  .selected_set = selected_set(f, shape),
                                  .tolerated_set = tolerated_set(f, shape)};
         row.extended_first = extended_run(f, shape->mig_first, shape->mig_count);
+        row.single_numa = shape->single_numa;
         for (uint32_t kind = 0; kind < 2; kind++) {
             refer_to_term(f, terms[i].term[kind], &row.carries_first, &row.carries_count);
         }
@@ -407,6 +416,7 @@ static void freeze_pods(struct freezing *f)
                                 .returns = pod->state == CASE_RELEASING && pod->returns};
         if (case_pod_holds(pod)) {
             row.node.ix = pod->node;
+            row.zone = pod->zone;
             row.hold_count = pod->hold_count;
             row.hold_first = hold_run(f, pod->hold_first, pod->hold_count);
         }
@@ -498,6 +508,7 @@ void case_world_apply(struct case_world *w, const struct snapshot *snap,
         pod->hold_first = take_holds(w, snap, decisions->holds.items + bind->hold_first,
                                      bind->hold_count);
         pod->hold_count = bind->hold_count;
+        pod->zone = bind->zone == IX_NONE ? 0 : bind->zone;
     }
     w->claims.count = 0;
     for (uint32_t i = 0; i < decisions->claims.count; i++) {

@@ -29,12 +29,17 @@ struct case_node {
     uint32_t taint_first, taint_count;   /* run in keys[] */
     enum mig_strategy mig;
     bool lost, cordoned, draining;
+    uint32_t zone_first, zone_count; /* run in zones[] */
     int64_t cpu_milli, memory_bytes, pods;
 };
 struct case_device {
     uint32_t node, ordinal;
     int64_t memory_bytes;
+    uint32_t zone; /* of its node; 0 where it has none */
     bool sick;
+};
+struct case_zone {
+    int64_t cpu_milli, memory_bytes;
 };
 struct case_queue {
     struct str name;
@@ -65,7 +70,8 @@ struct case_shape {
     int64_t device_memory_bytes; /* GPU_MEMORY, of each device */
     int64_t cpu_milli, memory_bytes;
     uint32_t mig_first, mig_count; /* run in amounts[] */
-    bool only_nodes;               /* only the nodes named in keys[node_first …] */
+    bool single_numa;
+    bool only_nodes; /* only the nodes named in keys[node_first …] */
     uint32_t node_first, node_count;
     uint32_t tolerates_first, tolerates_count;  /* run in keys[]: taints */
     uint32_t label_first, label_count;          /* run in labels[] */
@@ -79,7 +85,7 @@ struct case_workload {
     int64_t created_ms, last_start_ms, last_evicted_ms;
     int64_t checkpoint_ms; /* 0: none */
     int64_t duration_ms;   /* 0: not declared */
-    uint32_t evicted_for; /* IX_NONE */
+    uint32_t evicted_for;  /* IX_NONE */
     int64_t preemption_delay_ms, stale_since_ms, stale_grace_ms;
     uint32_t group_first, group_count;
     uint32_t pod_first, pod_count; /* run in pods[] */
@@ -109,6 +115,7 @@ struct case_pod {
     bool returns;                    /* RELEASING: pending again once it is gone */
     uint32_t node;                   /* of its place; else where it was last, or none */
     uint32_t hold_first, hold_count; /* run in holds[] */
+    uint32_t zone; /* with a place and single_numa: place among the zones of its node; else 0 */
     uint32_t last_first, last_count; /* run in holds[]: without devices now, those it had last or
                                         that its labels name; for share_with alone */
 };
@@ -129,6 +136,7 @@ struct case_world {
     struct snap_config config;
     ARRAY(struct case_node) nodes;
     ARRAY(struct case_device) devices;
+    ARRAY(struct case_zone) zones;
     ARRAY(struct case_queue) queues;
     ARRAY(struct case_topology) topologies;
     ARRAY(struct case_workload) workloads;
