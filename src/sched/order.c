@@ -101,6 +101,7 @@ static struct amounts weight_of_top(struct order *o, uint32_t queue)
 
 // What decides between two siblings, worked out for one of them with its best workload.
 struct standing {
+    bool known; /* all but `with`, which victims that were popped change */
     bool over_utilised, starved, uses_none;
     int64_t priority;
     struct dominant with, now; /* with what is asked, or without the victims; as it is */
@@ -137,7 +138,13 @@ static void find_standing(struct order *o, uint32_t queue)
         amounts_add(&without, &asks);
         asks = (struct amounts){{0}};
     }
-    o->standings[queue] = (struct standing){
+    struct standing *known = &o->standings[queue];
+    if (known->known) {
+        known->with = quota_dominant(s, queue, &asks, &without);
+        return;
+    }
+    *known = (struct standing){
+        .known = o->victims,
         .over_utilised = over_utilised(&s->queues[queue]),
         .starved = quota_within_guarantee(s, queue, &asks),
         .uses_none = uses_what_it_has_none_of(&s->queues[queue], &asks),
@@ -383,8 +390,8 @@ static void deal_cards(struct order *o, uint32_t queue)
         leaf->cards = ARENA_ARRAY(o->arena, struct order_card, leaf->count);
     }
     for (uint32_t i = leaf->gone; i < leaf->count; i++) {
-        leaf->cards[i].weight = o->weigh(o->s, leaf->sorted[i]);
-        leaf->cards[i].allowed = o->is_victim(o->s, leaf->sorted[i], o->ctx);
+        leaf->cards[i] = (struct order_card){.task = IX_NONE};
+        o->look(o->s, leaf->sorted[i], o->ctx, &leaf->cards[i]);
     }
     leaf->stale = false;
 }
@@ -540,6 +547,9 @@ void order_restart(struct order *o)
 void order_changed(struct order *o, uint32_t queue)
 {
     o->leaves[queue].stale = true;
+    for (uint32_t q = queue; q != IX_NONE; q = o->s->queues[q].parent) {
+        o->standings[q].known = false;
+    }
     note_read(o, queue);
 }
 
@@ -568,7 +578,9 @@ uint32_t order_pop(struct order *o)
     uint32_t workload;
     if (from_back(o, leaf)) {
         workload = heap_pop(&leaf->back);
+        o->card = NULL;
     } else {
+        o->card = o->victims ? &leaf->cards[leaf->next] : NULL;
         workload = leaf->sorted[leaf->next++];
         skip(o, leaf);
     }

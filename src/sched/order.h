@@ -10,7 +10,10 @@
 /* What is known of a victim while nothing of its queue changes. */
 struct order_card {
     struct amounts weight; /* what it gives up */
-    bool allowed;          /* it is a victim */
+    uint32_t task;         /* its only pod, or IX_NONE; where that is, on how many devices */
+    uint32_t node, devices;
+    bool core;    /* that pod is needed */
+    bool allowed; /* it is a victim for claimants of other queues, minimum run times apart */
 };
 
 /* The workloads of one queue: a sorted run, read from the front, and those pushed back. */
@@ -30,12 +33,13 @@ struct standing;
 struct order {
     struct sched *s;
     struct arena *arena;
-    bool victims;               /* the worst first */
-    struct order_leaf *leaves;  /* [queues] */
-    ARRAY(uint32_t) used;       /* leaves that anything was added to */
-    uint32_t *best;             /* [queues + 1] best leaf below; IX_NONE: none; last: the top */
-    uint32_t *cells;            /* [2 * queues] who wins among siblings; see order.c */
-    struct standing *standings; /* [queues], valid where best is set */
+    bool victims;                  /* the worst first */
+    struct order_leaf *leaves;     /* [queues] */
+    ARRAY(uint32_t) used;          /* leaves that anything was added to */
+    uint32_t *best;                /* [queues + 1] best leaf below; IX_NONE: none; last: the top */
+    uint32_t *cells;               /* [2 * queues] who wins among siblings; see order.c */
+    const struct order_card *card; /* of the victim popped last; NULL: was pushed back before */
+    struct standing *standings;    /* [queues], valid where best is set */
     uint32_t touched;      /* queue whose path is to be recomputed before the next pop; IX_NONE */
     struct amounts *taken; /* [queues] victims: what those popped so far give up; by whoever pops */
     /* Victims: an order serves one claimant after the other. */
@@ -47,11 +51,11 @@ struct order {
     const uint32_t *group_taken; /* victims: [groups] pods that are as good as gone; or NULL */
     /* What a workload asks for, or as a victim gives up. */
     struct amounts (*weigh)(struct sched *s, uint32_t workload);
-    /* Victims: whether the workload is none for any claimant any more; whether it is one for
-     * claimants of other queues, minimum run times apart; whether such a time may protect it from one
+    /* Victims: whether the workload is none for any claimant any more; what is
+     * known of it, into a zeroed card; whether a minimum run time may protect it from one
      * and not from another; whether it is one for this claimant. */
     bool (*is_gone)(struct sched *s, uint32_t workload, void *ctx);
-    bool (*is_victim)(struct sched *s, uint32_t workload, void *ctx);
+    void (*look)(struct sched *s, uint32_t workload, void *ctx, struct order_card *card);
     bool (*varies)(struct sched *s, uint32_t workload, void *ctx);
     bool (*allows)(struct sched *s, uint32_t workload, void *ctx);
     /* Whether what is below the queue may be a victim. Asked of the claimant's own queue and of the

@@ -75,6 +75,7 @@ struct search {
     uint32_t run, victim_count;
     bool several;          /* some unit is more than one pod, or one of several of its workload */
     uint32_t returned;     /* victims put back into the order, having more to give */
+    bool lone_at_once;     /* nothing is to be asked before a workload of one pod is taken */
     int64_t protection_ms; /* the longest that anybody may be protected */
     const uint64_t *feasible; /* of the claimant's pods, where they are alike */
     bool alike;

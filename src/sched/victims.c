@@ -162,9 +162,8 @@ static void add_gain(struct search *x, uint32_t node, int64_t devices)
     x->gain[node] += devices;
 }
 
-static void add_pod(struct search *x, uint32_t task)
+static void add_pod(struct search *x, uint32_t task, uint32_t node)
 {
-    uint32_t node = x->s->tasks[task].place.node;
     if (x->node_units[node] == 0) {
         *ARRAY_PUSH(x->s->arena, &x->unit_nodes) = node;
     }
@@ -219,7 +218,7 @@ static bool add_unit(struct search *x, uint32_t workload, bool spare_core)
         if (!evictable(x, t) || !group_is_below(x->s, g, group)) {
             continue;
         }
-        add_pod(x, t);
+        add_pod(x, t, x->s->tasks[t].place.node);
         unit->count++;
         x->taken[t] = true;
         x->group_taken[g]++;
@@ -239,6 +238,23 @@ static bool add_unit(struct search *x, uint32_t workload, bool spare_core)
     x->several = x->several || unit->count > 1 || unit->earlier != IX_NONE;
     x->last_unit[workload] = x->units.count - 1;
     return true;
+}
+
+// The same of a workload that is one pod, all that is to be known of which is on its card.
+static void add_lone(struct search *x, uint32_t workload, const struct order_card *card)
+{
+    *ARRAY_PUSH(x->s->arena, &x->units) = (struct victim_unit){
+        .workload = workload,
+        .first = x->unit_pods.count,
+        .count = 1,
+        .core = card->core,
+        .earlier = IX_NONE,
+    };
+    add_pod(x, card->task, card->node);
+    add_gain(x, card->node, card->devices);
+    x->any_victim = true;
+    x->victim_count++;
+    amounts_add(&x->victims.taken[queue_of(x->s, workload)], &card->weight);
 }
 
 static bool has_more(const struct search *x, uint32_t workload)
@@ -273,6 +289,11 @@ bool victims_next(struct search *x)
         uint32_t workload = full && x->returned == 0 ? IX_NONE : order_pop(&x->victims);
         if (workload == IX_NONE) {
             return false;
+        }
+        const struct order_card *card = x->victims.card;
+        if (card && card->task != IX_NONE && x->lone_at_once && !full) {
+            add_lone(x, workload, card);
+            return true;
         }
         bool first = x->seen_victim[workload] != x->run;
         x->returned -= !first;
@@ -311,8 +332,10 @@ void victims_forget(struct search *x)
 {
     for (uint32_t i = 0; i < x->unit_pods.count; i++) {
         const struct unit_pod *p = &x->unit_pods.items[i];
-        x->taken[p->task] = false;
-        x->group_taken[task_of(x->s, p->task)->group.ix] = 0;
+        if (x->taken[p->task]) {
+            x->taken[p->task] = false;
+            x->group_taken[task_of(x->s, p->task)->group.ix] = 0;
+        }
         x->gain[p->node] = 0;
         x->node_units[p->node] = 0;
     }
@@ -337,6 +360,25 @@ static bool victim_stands(struct sched *s, uint32_t workload, void *ctx)
     struct search *x = ctx;
     return !s->workloads[workload].promised && has_more(x, workload) &&
            x->rules->victim(x, workload);
+}
+
+static void victim_look(struct sched *s, uint32_t workload, void *ctx, struct order_card *card)
+{
+    const struct snap_workload *w = workload_of(s, workload);
+    card->allowed = victim_stands(s, workload, ctx);
+    for (uint32_t t = w->task_first; t < w->task_first + w->task_count; t++) {
+        if (state_is_placed(s->tasks[t].state)) {
+            amounts_add(&card->weight, &s->tasks[t].cost);
+            card->task = t;
+        }
+    }
+    if (w->group_count > 1 || s->groups[w->group_first].placed != 1) {
+        card->task = IX_NONE;
+        return;
+    }
+    card->node = s->tasks[card->task].place.node;
+    card->devices = shape_of(s, card->task)->device_count;
+    card->core = group_of(s, w->group_first)->min > 0;
 }
 
 static bool victim_allowed(struct sched *s, uint32_t workload, void *ctx)
@@ -383,7 +425,7 @@ void victims_order(struct search *x)
     order_init(&x->victims, s, s->arena, true);
     x->victims.weigh = victim_weight;
     x->victims.is_gone = victim_gone;
-    x->victims.is_victim = victim_stands;
+    x->victims.look = victim_look;
     x->victims.allows = victim_allowed;
     x->victims.varies = victim_varies;
     x->victims.allows_queue = victim_queue_allowed;
@@ -395,6 +437,7 @@ void victims_order(struct search *x)
         }
     }
     x->protection_ms = x->rules->longest_protection_ms ? x->rules->longest_protection_ms(s) : 0;
+    x->lone_at_once = x->protection_ms <= 0 && !x->rules->surplus_only && !s->budget_first;
     order_ready(&x->victims, -1);
     x->stale_order = false;
 }
