@@ -505,6 +505,10 @@ static void start_for_claimant(struct order *o)
         note_read(o, o->before_queue);
         set_shut(o, o->before_queue, false);
     }
+    // No queue above may name a leaf that is used up while its siblings are compared.
+    for (uint32_t i = 0; i < o->read.count; i++) {
+        clear_path(o, o->read.items[i]);
+    }
     for (uint32_t i = 0; i < o->read.count; i++) {
         uint32_t q = o->read.items[i];
         rewind_leaf(o, q);
@@ -519,7 +523,6 @@ static void start_for_claimant(struct order *o)
     for (uint32_t i = 0; i < o->read.count; i++) {
         refresh_path(o, o->read.items[i]);
     }
-    // After those: a queue above may still have named a leaf that is used up.
     if (o->before_queue != IX_NONE) {
         play_path(o, o->before_queue);
     }
