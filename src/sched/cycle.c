@@ -100,7 +100,6 @@ static void run_actions(struct sched *s, uint32_t actions_mask, const struct sch
         case ACTION_COUNT:
             break;
         }
-        arena_reset(s->brief);
         tell(watch, s->action, false);
 #if defined(WEIR_DCHECK) && WEIR_DCHECK
         state_check(s);
@@ -204,9 +203,7 @@ void sched_cycle_watched(struct arena *arena, const struct snapshot *snap, uint3
 {
     CHECK((actions_mask & ~ACTIONS_ALL) == 0);
     struct arena scratch;
-    struct arena brief;
     arena_init(&scratch, 0);
-    arena_init(&brief, 0);
     *out = (struct decisions){0};
     out->holds.cap = 64; /* so that there is an address even when nothing is held */
     out->holds.items = ARENA_ARRAY(arena, struct snap_hold, out->holds.cap);
@@ -215,7 +212,6 @@ void sched_cycle_watched(struct arena *arena, const struct snapshot *snap, uint3
     out->queues = ARENA_ARRAY(arena, struct decision_queue, snap->queues.count);
     struct sched s;
     sched_init(&s, snap, arena, &scratch, out);
-    s.brief = &brief;
     for (uint32_t w = 0; w < snap->workloads.count; w++) {
         out->workloads[w].stale_since_ms = snap->workloads.items[w].stale_since_ms;
         note_unready(&s, w);
@@ -234,9 +230,8 @@ void sched_cycle_watched(struct arena *arena, const struct snapshot *snap, uint3
     claims_emit(&s);
     emit_queues(&s);
     if (watch) {
-        watch->scratch_peak_bytes = scratch.peak_bytes + brief.peak_bytes;
-        watch->scratch_blocks = scratch.block_count + brief.block_count;
+        watch->scratch_peak_bytes = scratch.peak_bytes;
+        watch->scratch_blocks = scratch.block_count;
     }
-    arena_done(&brief);
     arena_done(&scratch);
 }

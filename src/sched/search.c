@@ -201,7 +201,7 @@ static void choose(struct search *x, uint32_t unit)
     for (uint32_t u = unit; u != IX_NONE; u = x->units.items[u].earlier) {
         if (x->units.items[u].choice != x->choice) {
             x->units.items[u].choice = x->choice;
-            *ARRAY_PUSH(x->s->brief, &x->chosen) = u;
+            *ARRAY_PUSH(x->s->arena, &x->chosen) = u;
         }
         if (!x->units.items[unit].core) {
             break;
@@ -404,7 +404,7 @@ static void record_chosen(struct search *x)
 {
     x->recorded.count = 0;
     for (uint32_t i = 0; i < x->chosen.count; i++) {
-        *ARRAY_PUSH(x->s->brief, &x->recorded) = x->chosen.items[i];
+        *ARRAY_PUSH(x->s->arena, &x->recorded) = x->chosen.items[i];
     }
 }
 
