@@ -52,25 +52,8 @@ static void block_free(struct arena_block *b)
 {
     if (b) {
         show(b->data, b->size);
-        if (sizeof(*b) + b->size >= MEM_MAP_UNIT) {
-            mem_unmap(b, sizeof(*b) + b->size);
-        } else {
-            mem_free(b);
-        }
+        mem_free(b);
     }
-}
-
-// A block of at least size bytes.
-static struct arena_block *block_new(size_t size)
-{
-    size_t total = sizeof(struct arena_block) + size;
-    bool large = total >= MEM_MAP_UNIT;
-    if (large) {
-        total = (total + MEM_MAP_UNIT - 1) / MEM_MAP_UNIT * MEM_MAP_UNIT;
-    }
-    struct arena_block *b = large ? mem_map(total) : mem_alloc(total);
-    b->size = total - sizeof(*b);
-    return b;
 }
 
 static void block_cut(struct arena_block *b, size_t used)
@@ -97,11 +80,12 @@ static void block_push(struct arena *a, size_t need)
         a->spare = NULL;
     } else {
         size_t size = a->head ? a->head->size * 2 : BLOCK_SIZE_MIN - sizeof(*b);
-        size = size > BLOCK_SIZE_MAX - sizeof(*b) ? BLOCK_SIZE_MAX - sizeof(*b) : size;
+        size = size > BLOCK_SIZE_MAX ? BLOCK_SIZE_MAX : size;
         size = size < need ? need : size;
-        b = block_new(size);
+        b = mem_alloc(sizeof(*b) + size);
+        b->size = size;
         a->block_count++;
-        hide(b->data, b->size);
+        hide(b->data, size);
     }
     b->next = a->head;
     a->head = b;
