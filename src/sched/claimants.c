@@ -123,7 +123,8 @@ struct memo {
 static bool memo_key(const struct search *x, uint64_t *key)
 {
     const struct snap_workload *w = workload_of(x->s, x->claimant);
-    if (!x->alike || x->s->reserve.nodes || w->group_count > 1 || group_of(x->s, w->group_first)->topology.ix != IX_NONE) {
+    if (!x->alike || x->s->reserve.nodes || w->group_count > 1 ||
+        group_of(x->s, w->group_first)->topology.ix != IX_NONE) {
         return false;
     }
     uint64_t queue = x->rules->same_queue ? w->queue.ix : 0;

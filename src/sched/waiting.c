@@ -51,8 +51,8 @@ static bool are_alike(const struct sched *s, uint32_t a, uint32_t b)
     const struct snap_workload *x = workload_of(s, a);
     const struct snap_workload *y = workload_of(s, b);
     return x->queue.ix == y->queue.ix && x->priority == y->priority &&
-           x->duration_ms == y->duration_ms &&
-           x->preemptible == y->preemptible && x->task_count == y->task_count &&
+           x->duration_ms == y->duration_ms && x->preemptible == y->preemptible &&
+           x->task_count == y->task_count &&
            group_of(s, x->group_first)->min == group_of(s, y->group_first)->min &&
            task_of(s, x->task_first)->shape.ix == task_of(s, y->task_first)->shape.ix;
 }
