@@ -66,10 +66,13 @@ static void put_safe(struct buf *out, struct str text)
     for (uint32_t i = 0; i < text.len; i++) {
         unsigned char c = (unsigned char)text.ptr[i];
         bool is_c1 = c == 0xc2 && i + 1 < text.len && (unsigned char)text.ptr[i + 1] < 0xa0;
-        if (is_c1) {
-            i++;
+        uint32_t len = str_utf8_len(text, i);
+        if (is_c1 || len == 0 || c < ' ' || c == 0x7f) {
+            buf_char(out, len == 0 && c >= 0x80 ? '?' : ' ');
+        } else {
+            buf_str(out, str_sub(text, i, len));
         }
-        buf_char(out, c < ' ' || c == 0x7f || is_c1 ? ' ' : (char)c);
+        i += len > 1 ? len - 1 : 0;
     }
 }
 

@@ -9,9 +9,10 @@ import concurrent.futures
 import json
 import os
 import socket
+import subprocess
 import sys
 
-from world import DEADLINE_S, PLAN, Server, Skip, check, main, test
+from world import DEADLINE_S, PLAN, WEIR, Server, Skip, check, main, test
 
 P = "/api/weir/v1"
 NOBODY = 65534
@@ -153,6 +154,84 @@ def numbered_names_are_unique_and_the_same_when_asked_again(home):
     check({status for status, _ in told} == {201}, told[:3])
     check({w["name"] for _, w in told} == {"n-30"}, told)
     s.delete_all()
+    s.stop()
+
+
+def cli(s, *words):
+    done = subprocess.run([WEIR, *words, "--socket", s.socket], capture_output=True, text=True,
+                          timeout=DEADLINE_S, stdin=subprocess.DEVNULL,
+                          env=dict(os.environ, HOME=s.home))
+    return done.returncode, done.stdout + done.stderr
+
+
+@test
+def plans_that_are_none_are_refused_and_change_nothing(home):
+    s = Server(home).start()
+    path = os.path.join(home, "plan.yaml")
+    rows = [
+        ("a quota below nothing", PLAN.replace("guaranteed_gpus: 4", "guaranteed_gpus: -3"), "-3"),
+        ("a quota of 2^62", PLAN.replace("guaranteed_gpus: 4", f"guaranteed_gpus: {1 << 62}"),
+         str(1 << 62)),
+        ("a name with a slash", PLAN.replace("name: p", "name: a/b"), '"a/b"'),
+        ("a name that climbs", PLAN.replace("name: p", "name: ../../etc"), "etc"),
+        ("a department that holds itself", "organization: &a {departments: [*a]}", "alias"),
+        ("aliases that unfold without end", "a: &a [" + "x," * 99 + "]\n" + "".join(
+            f"{c}: &{c} [" + f"*{b}," * 99 + "]\n" for b, c in zip("abcd", "bcde")), "aliases"),
+        ("very deep", "[" * 100000, "inside each other"),
+        ("100 MiB", "#" * (100 << 20), "4 MiB"),
+        ("not UTF-8", b"organization: {departments: [{name: \xff}]}\n", "UTF-8"),
+        ("binary", bytes(range(256)) * 100, "UTF-8"),  # none of it gets to the terminal
+        ("no YAML", "organization: [}", "plan.yaml:1:"),
+        ("nothing", "", "empty"),
+    ]
+    for name, text, want in rows:
+        with open(path, "wb") as f:
+            f.write(text if isinstance(text, bytes) else text.encode())
+        for verb in (("check",), ("apply", "--yes")):
+            code, said = cli(s, "plan", verb[0], path, *verb[1:])
+            check(code == 1 and want in said, f"{name}: {verb[0]} ended with {code}: {said[:500]}")
+        if len(text) <= 4 << 20:
+            status, body = s.ask("POST", "/plan/apply", text)
+            check(status in (400, 413) and len(body["message"]) > 5, f"{name}: {status} {body}")
+    for path in ("/dev/zero", home, os.path.join(home, "none")):
+        code, said = cli(s, "plan", "check", path)
+        check(code == 1 and path in said, f"{path}: {code} {said}")
+    check(s.ask("GET", "/plan")[1]["revision"] == 1, "the plan is as it was")
+    s.stop()
+
+
+@test
+def submits_that_are_none_are_refused_and_leave_nothing(home):
+    s = Server(home).start()
+    check(s.ask("POST", "/plan/apply", PLAN)[0] == 200, "plan")
+    rows = [
+        ("another project", {"project": "q"}, 404), ("no project", {"project": ""}, 400),
+        ("a project that climbs", {"project": "../p"}, 404),
+        ("a name that climbs", {"name": "../x"}, 400), ("a name with a slash", {"name": "a/b"}, 400),
+        ("a name with a zero", {"name": "a\0b"}, 400), ("a long name", {"name": "a" * 500000}, 400),
+        ("2^62 devices", {"spec": {"gpu_devices": 1 << 62}}, 400),
+        ("fewer than no devices", {"spec": {"gpu_devices": -3}}, 400),
+        ("beyond 64 bits", {"spec": {"memory": 1 << 80}}, 400),
+        ("no number", {"spec": {"cpu": float("nan")}}, 400),
+        ("more than any number", {"spec": {"cpu": 1e308}}, 400),
+        ("too many pods", {"spec": {"pods": 4097}}, 400),
+        ("too many words", {"spec": {"command": ["x"] * 1025}}, 400),
+        ("another pool", {"spec": {"pools": ["none"]}}, 404),
+        ("a member there is not", {"spec": {"k" * 500000: 1}}, 400),
+        ("a list for an object", {"spec": []}, 400),
+    ]
+    for name, wrong, want in rows:
+        body = {"name": "x", "project": "p", "spec": {"command": ["true"]}}
+        for key, value in wrong.items():
+            body[key] = dict(body[key], **value) if isinstance(value, dict) else value
+        status, answer = s.ask("POST", "/workloads", json.dumps(body))
+        check(status == want and answer["message"] and answer["request_id"],
+              f"{name}: {status} {answer}")
+    for name, text in [("nothing", b""), ("deep", b"[" * 500000), ("deeper", b'{"a":' * 100000),
+                       ("bytes", bytes(range(256))), ("a member twice", b'{"name":"a","name":"b"}')]:
+        status, answer = s.ask("POST", "/workloads", text)
+        check(status in (400, 413) and answer["message"], f"{name}: {status} {answer}")
+    check(s.ask("GET", "/workloads?deleted=1")[1]["total"] == 0, "nothing is left of them")
     s.stop()
 
 

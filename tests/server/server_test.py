@@ -133,9 +133,19 @@ def a_directory_that_cannot_be_written(home):
         f.write("no directory")
     said = Server(home, data=blocked).refused()
     check(blocked in said and "--data" in said, said)
+    closed = os.path.join(home, "ro")
+    os.makedirs(closed, 0o500)
     if os.geteuid() != 0:
-        os.makedirs(os.path.join(home, "ro"), 0o500)
-        check("--data" in Server(home, data=os.path.join(home, "ro")).refused(), "read-only")
+        said = Server(home, data=closed).refused()
+        check("--data" in said and closed in said, said)
+    elif subprocess.run(["mount", "-t", "tmpfs", "-o", "ro,mode=700", "tmpfs", closed],
+                        capture_output=True).returncode == 0:
+        try:
+            for data in (closed, os.path.join(closed, "below")):
+                said = Server(home, data=data).refused()
+                check(closed in said and "Read-only" in said, said)
+        finally:
+            subprocess.run(["umount", closed], capture_output=True)
 
 
 @test
