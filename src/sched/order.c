@@ -424,9 +424,10 @@ static void start(struct order *o)
         skip(o, &o->leaves[q]);
         o->best[q] = leaf_has(&o->leaves[q]) ? q : IX_NONE;
     }
-    // Parents after their children: by falling index. Where few leaves are used, path by path.
+    // Parents after their children: by falling index. Where few leaves are used, path by path, which
+    // looks at about two queues for each level and not at all there are.
     uint32_t queues = o->s->snap->queues.count;
-    if (o->used.count * QUEUE_DEPTH_MAX < queues) {
+    if (o->used.count * 4 < queues) {
         for (uint32_t i = 0; i < o->used.count; i++) {
             refresh_path(o, o->used.items[i]);
         }
