@@ -24,7 +24,8 @@ struct arena_block {
     struct arena_block *next; /* older */
     size_t size;              /* bytes of data */
     size_t used;
-    size_t dirty; /* bytes from here on are zero; >= used */
+    size_t dirty;   /* bytes from here on are zero; >= used */
+    bool elsewhere; /* a large one that is not from the allocator */
     _Alignas(ALIGNMENT) char data[];
 };
 
@@ -52,8 +53,29 @@ static void block_free(struct arena_block *b)
 {
     if (b) {
         show(b->data, b->size);
-        mem_free(b);
+        if (sizeof(*b) + b->size >= MEM_LARGE_UNIT) {
+            mem_large_free(b, sizeof(*b) + b->size, b->elsewhere);
+        } else {
+            mem_free(b);
+        }
     }
+}
+
+// A block of at least size bytes.
+static struct arena_block *block_new(size_t size)
+{
+    size_t total = sizeof(struct arena_block) + size;
+    bool elsewhere = false;
+    struct arena_block *b;
+    if (total >= MEM_LARGE_UNIT) {
+        total = (total + MEM_LARGE_UNIT - 1) / MEM_LARGE_UNIT * MEM_LARGE_UNIT;
+        b = mem_large_alloc(total, &elsewhere);
+    } else {
+        b = mem_alloc(total);
+    }
+    b->size = total - sizeof(*b);
+    b->elsewhere = elsewhere;
+    return b;
 }
 
 static void block_cut(struct arena_block *b, size_t used)
@@ -80,12 +102,11 @@ static void block_push(struct arena *a, size_t need)
         a->spare = NULL;
     } else {
         size_t size = a->head ? a->head->size * 2 : BLOCK_SIZE_MIN - sizeof(*b);
-        size = size > BLOCK_SIZE_MAX ? BLOCK_SIZE_MAX : size;
+        size = size > BLOCK_SIZE_MAX - sizeof(*b) ? BLOCK_SIZE_MAX - sizeof(*b) : size;
         size = size < need ? need : size;
-        b = mem_alloc(sizeof(*b) + size);
-        b->size = size;
+        b = block_new(size);
         a->block_count++;
-        hide(b->data, size);
+        hide(b->data, b->size);
     }
     b->next = a->head;
     a->head = b;

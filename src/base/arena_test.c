@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/mem.h"
 #include "base/prng.h"
 #include "base/test.h"
 
@@ -158,6 +159,45 @@ TEST(array_grows_and_clears)
     list.count--;
     EXPECT(*ARRAY_PUSH(&a, &list) == 0);
     arena_done(&a);
+}
+
+/* A source of large pieces that counts what it gives out; every third time it has none. */
+static size_t large_bytes;
+static uint32_t large_taken, large_asked;
+
+static void *take_large(size_t size)
+{
+    large_asked++;
+    if (large_asked % 3 == 0) {
+        return NULL;
+    }
+    large_taken++;
+    large_bytes += size;
+    return mem_alloc(size);
+}
+
+static void give_large(void *ptr, size_t size)
+{
+    large_bytes -= size;
+    mem_free(ptr);
+}
+
+TEST(large_blocks_go_back_where_they_came_from)
+{
+    struct arena a;
+    mem_set_large(take_large, give_large);
+    arena_init(&a, 0);
+    for (int i = 0; i < 40; i++) {
+        char *bytes = arena_alloc(&a, 1 << 20);
+        EXPECT(is_zero(bytes, 1 << 20));
+        bytes[0] = 1;
+    }
+    EXPECT(large_taken > 1 && large_asked > large_taken);
+    EXPECT(large_bytes >= (size_t)large_taken * MEM_LARGE_UNIT);
+    EXPECT(large_bytes % MEM_LARGE_UNIT == 0);
+    arena_done(&a);
+    mem_set_large(NULL, NULL);
+    EXPECT_I64((int64_t)large_bytes, 0);
 }
 
 TEST_MAIN()

@@ -35,3 +35,29 @@ void mem_free(void *ptr)
 {
     free(ptr);
 }
+
+static mem_take *large_take;
+static mem_give *large_give;
+
+void mem_set_large(mem_take *take, mem_give *give)
+{
+    large_take = take;
+    large_give = give;
+}
+
+void *mem_large_alloc(size_t size, bool *elsewhere)
+{
+    CHECK(size % MEM_LARGE_UNIT == 0);
+    void *ptr = large_take ? large_take(size) : NULL;
+    *elsewhere = ptr != NULL;
+    return ptr ? ptr : mem_alloc(size);
+}
+
+void mem_large_free(void *ptr, size_t size, bool elsewhere)
+{
+    if (elsewhere) {
+        large_give(ptr, size);
+    } else {
+        mem_free(ptr);
+    }
+}

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "cli/cli.h"
 #include "cmd/cmd.h"
+#include "io/pages.h"
 
 static const struct external externals[] = {
     {"bench cycle",  cmd_bench_cycle },
@@ -25,5 +26,6 @@ NORETURN static void on_panic(const char *file, int line, const char *what)
 int main(int argc, char **argv)
 {
     check_set_hook(on_panic);
+    pages_use();
     return cli_main(argc, argv, externals, COUNT_OF(externals));
 }
