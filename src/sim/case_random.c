@@ -245,6 +245,75 @@ static void random_states(struct dice *d, uint32_t ix)
     }
 }
 
+static bool waits_as_a_whole(const struct case_world *w, const struct case_workload *workload)
+{
+    for (uint32_t i = 0; i < workload->pod_count; i++) {
+        if (w->pods.items[workload->pod_first + i].state != CASE_PENDING) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Two zones a node, each with half of what there is; some of what waits wants one. */
+static void random_zones(struct dice *d)
+{
+    struct case_world *w = d->w;
+    for (uint32_t n = 0; n < w->nodes.count; n++) {
+        struct case_node *node = &w->nodes.items[n];
+        node->zone_first = w->zones.count;
+        node->zone_count = 2;
+        for (uint32_t z = 0; z < 2; z++) {
+            *ARRAY_PUSH(w->arena, &w->zones) = (struct case_zone){node->cpu_milli / 2,
+                                                                  node->memory_bytes};
+        }
+        for (uint32_t i = 0; i < node->device_count; i++) {
+            w->devices.items[node->device_first + i].zone = i >= node->device_count / 2;
+        }
+    }
+    for (uint32_t i = 0; i < w->workloads.count; i++) {
+        const struct case_workload *workload = &w->workloads.items[i];
+        if (waits_as_a_whole(w, workload) && prng_chance(d->prng, 400)) {
+            w->shapes.items[w->pods.items[workload->pod_first].shape].single_numa = true;
+        }
+    }
+}
+
+static void random_budget(struct dice *d)
+{
+    struct case_world *w = d->w;
+    struct case_budget budget = {.name = arena_printf(w->arena, "b%u", w->budgets.count),
+                                 .pod_first = w->budget_pods.count};
+    for (uint32_t i = 0; i < w->pods.count; i++) {
+        if (prng_chance(d->prng, 300)) {
+            *ARRAY_PUSH(w->arena, &w->budget_pods) = i;
+            budget.pod_count++;
+        }
+    }
+    budget.available_min = prng_below(d->prng, budget.pod_count + 1);
+    *ARRAY_PUSH(w->arena, &w->budgets) = budget;
+}
+
+static void random_more(struct dice *d)
+{
+    struct case_world *w = d->w;
+    w->nodes.items[prng_below(d->prng, w->nodes.count)].draining = prng_chance(d->prng, 300);
+    if (prng_chance(d->prng, 500)) {
+        random_zones(d);
+    }
+    for (uint32_t i = 0; i < w->workloads.count; i++) {
+        struct case_workload *workload = &w->workloads.items[i];
+        workload->duration_ms = prng_chance(d->prng, 500) ? prng_range(d->prng, 1, 100) * 1000 : 0;
+        if (workload->last_start_ms != TIME_NEVER && prng_chance(d->prng, 300)) {
+            workload->checkpoint_ms = w->now_ms - prng_range(d->prng, 0, 40) * 1000;
+        }
+    }
+    w->config.reservation_after_ms = prng_chance(d->prng, 500) ? 10000 : 0;
+    for (uint32_t i = prng_below(d->prng, 3); i > 0; i--) {
+        random_budget(d);
+    }
+}
+
 void case_random(struct case_world *w, struct prng *prng, struct case_random_options options)
 {
     struct dice d = {.w = w, .prng = prng, .options = options};
@@ -265,6 +334,9 @@ void case_random(struct case_world *w, struct prng *prng, struct case_random_opt
         if (options.pending_max > 1 && prng_chance(prng, 50)) {
             w->pods.items[w->workloads.items[ix].pod_first].state = CASE_GATED;
         }
+    }
+    if (options.more) {
+        random_more(&d);
     }
 }
 
@@ -314,6 +386,13 @@ static void write_workload(const struct case_world *w, const struct case_workloa
     jw_member_i64(out, STR("priority"), workload->priority);
     jw_member_bool(out, STR("preemptible"), workload->preemptible);
     jw_member_i64(out, STR("created_s"), (workload->created_ms - w->now_ms) / 1000);
+    if (workload->duration_ms > 0) {
+        jw_member_i64(out, STR("duration_s"), workload->duration_ms / 1000);
+    }
+    if (workload->checkpoint_ms > 0) {
+        jw_member_i64(out, STR("checkpoint_s"), (workload->checkpoint_ms - w->now_ms) / 1000);
+    }
+    jw_member_bool(out, STR("single_numa"), shape->single_numa);
     jw_member_i64(out, STR("cpu_milli"), shape->cpu_milli);
     jw_member_i64(out, STR("memory_bytes"), shape->memory_bytes);
     if (shape->gpu == GPU_MEMORY) {
@@ -347,9 +426,48 @@ static void write_workload(const struct case_world *w, const struct case_workloa
     jw_object_end(out);
 }
 
-static void write_node(const struct case_node *node, struct jw *out)
+static void write_zones(const struct case_world *w, const struct case_node *node, struct jw *out)
+{
+    jw_key(out, STR("numa"));
+    jw_array_begin(out);
+    for (uint32_t z = 0; z < node->zone_count; z++) {
+        int64_t gpus = 0;
+        for (uint32_t i = 0; i < node->device_count; i++) {
+            gpus += w->devices.items[node->device_first + i].zone == z;
+        }
+        jw_object_begin(out);
+        jw_member_i64(out, STR("gpus"), gpus);
+        jw_member_i64(out, STR("cpu_milli"), w->zones.items[node->zone_first + z].cpu_milli);
+        jw_object_end(out);
+    }
+    jw_array_end(out);
+}
+
+static void write_budgets(const struct case_world *w, struct jw *out)
+{
+    jw_key(out, STR("budgets"));
+    jw_array_begin(out);
+    for (uint32_t i = 0; i < w->budgets.count; i++) {
+        const struct case_budget *budget = &w->budgets.items[i];
+        jw_object_begin(out);
+        jw_member_string(out, STR("name"), budget->name);
+        jw_member_i64(out, STR("min_available"), budget->available_min);
+        jw_key(out, STR("pods"));
+        jw_array_begin(out);
+        for (uint32_t k = budget->pod_first; k < budget->pod_first + budget->pod_count; k++) {
+            jw_string(out, w->pods.items[w->budget_pods.items[k]].name);
+        }
+        jw_array_end(out);
+        jw_object_end(out);
+    }
+    jw_array_end(out);
+}
+
+static void write_node(const struct case_world *w, const struct case_node *node, struct jw *out)
 {
     jw_object_begin(out);
+    jw_member_bool(out, STR("draining"), node->draining);
+    write_zones(w, node, out);
     jw_member_string(out, STR("name"), node->name);
     jw_member_i64(out, STR("gpus"), node->device_count);
     jw_member_i64(out, STR("gpu_memory_mib"), DEVICE_MEMORY_BYTES / 1048576);
@@ -369,10 +487,17 @@ void case_random_to_json(const struct case_world *w, struct str id, struct jw *o
            STR("[\"allocate\",\"consolidation\",\"reclaim\",\"preempt\",\"stalegangeviction\"]"));
     jw_member_i64(out, STR("rounds"), 1);
     jw_member_i64(out, STR("stable_rounds"), 0);
+    if (w->config.reservation_after_ms > 0) {
+        jw_key(out, STR("config"));
+        jw_object_begin(out);
+        jw_member_i64(out, STR("reservation_after_s"), w->config.reservation_after_ms / 1000);
+        jw_object_end(out);
+    }
+    write_budgets(w, out);
     jw_key(out, STR("nodes"));
     jw_array_begin(out);
     for (uint32_t i = 0; i < w->nodes.count; i++) {
-        write_node(&w->nodes.items[i], out);
+        write_node(w, &w->nodes.items[i], out);
     }
     jw_array_end(out);
     jw_key(out, STR("queues"));

@@ -10,6 +10,7 @@
 struct case_random_options {
     bool fractions;       /* some pods ask for a part of a device, or for device memory */
     uint32_t pending_max; /* waiting workloads; at least one when > 0 */
+    bool more;            /* draining nodes, zones, budgets, durations, checkpoints, ageing */
     bool full;            /* no device is left idle as long as single pods can fill it */
 };
 

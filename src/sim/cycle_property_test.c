@@ -305,6 +305,13 @@ static void check_victims(struct trial *t)
         if (evict->action == ACTION_EVICT_STALE) {
             continue;
         }
+        if (evict->reason.code == REASON_EVICTED_DRAIN) {
+            if (!evict->moved || !victim->preemptible ||
+                !t->snap.nodes.items[task->node.ix].draining) {
+                BROKEN(t, "a drain that is none", STR_FMT, STR_ARG(task->name));
+            }
+            continue;
+        }
         if (!victim->preemptible) {
             BROKEN(t, "a non-preemptible victim", STR_FMT, STR_ARG(task->name));
         }
@@ -320,6 +327,65 @@ static void check_victims(struct trial *t)
         bool own = victim->queue.ix == theirs;
         if (!evict->moved && evict->action != (own ? ACTION_PREEMPT : ACTION_RECLAIM)) {
             BROKEN(t, "a wrong action", STR_FMT, STR_ARG(task->name));
+        }
+    }
+}
+
+/* Of the pods of a budget no more are told to stop than it has room for. */
+static void check_budgets(struct trial *t)
+{
+    bool *stops = ARENA_ARRAY(&t->arena, bool, t->snap.tasks.count + 1);
+    for (uint32_t i = 0; i < t->decisions.evicts.count; i++) {
+        const struct decision_evict *evict = &t->decisions.evicts.items[i];
+        stops[evict->task.ix] = evict->action != ACTION_EVICT_STALE;
+    }
+    for (uint32_t i = 0; i < t->snap.budgets.count; i++) {
+        const struct snap_budget *budget = &t->snap.budgets.items[i];
+        uint32_t run = 0;
+        uint32_t stop = 0;
+        for (uint32_t m = 0; m < budget->member_count; m++) {
+            uint32_t task = t->snap.budget_members.items[budget->member_first + m].ix;
+            bool runs = t->snap.tasks.items[task].state == TASK_RUNNING;
+            run += runs;
+            stop += runs && stops[task];
+        }
+        if (stop > 0 && run - stop < budget->available_min) {
+            BROKEN(t, "a broken budget", STR_FMT, STR_ARG(budget->name));
+        }
+    }
+}
+
+/* Who asks for one zone is in one, and the zones have what those in them use. */
+static void check_zones(struct trial *t)
+{
+    const struct case_world *w = &t->w;
+    int64_t *cpu_milli = ARENA_ARRAY(&t->arena, int64_t, w->zones.count + 1);
+    for (uint32_t i = 0; i < w->pods.count; i++) {
+        const struct case_pod *pod = &w->pods.items[i];
+        const struct case_shape *shape = &w->shapes.items[pod->shape];
+        if (!shape->single_numa || !occupies(pod, true)) {
+            continue;
+        }
+        const struct case_node *node = &w->nodes.items[pod->node];
+        cpu_milli[node->zone_first + pod->zone] += shape->cpu_milli;
+        for (uint32_t h = 0; h < pod->hold_count; h++) {
+            if (w->devices.items[w->holds.items[pod->hold_first + h].device].zone != pod->zone) {
+                BROKEN(t, "a device of another zone", STR_FMT, STR_ARG(pod->name));
+            }
+        }
+    }
+    for (uint32_t z = 0; z < w->zones.count; z++) {
+        if (cpu_milli[z] > w->zones.items[z].cpu_milli) {
+            BROKEN(t, "a zone over-committed", "zone %u", z);
+        }
+    }
+}
+
+static void check_drains(struct trial *t)
+{
+    for (uint32_t i = 0; i < t->decisions.binds.count; i++) {
+        if (!t->snap.nodes.items[t->decisions.binds.items[i].node.ix].schedulable) {
+            BROKEN(t, "placed on a draining node", "bind %u", i);
         }
     }
 }
@@ -488,12 +554,33 @@ static void trial_start(struct trial *t, uint64_t seed, struct case_random_optio
 static struct case_random_options options_of(uint64_t seed)
 {
     return (struct case_random_options){
-        .fractions = seed % 4 == 3, .pending_max = 8, .full = seed % 2 == 0};
+        .fractions = seed % 4 == 3, .pending_max = 8, .more = seed % 3 == 1, .full = seed % 2 == 0};
+}
+
+/* How often what seldom happens has happened, so that it is known to be tested. */
+struct seen {
+    uint32_t drains, zones, reserved, in_budget;
+};
+
+static void look(const struct trial *t, struct seen *seen)
+{
+    for (uint32_t i = 0; i < t->decisions.evicts.count; i++) {
+        seen->drains += t->decisions.evicts.items[i].reason.code == REASON_EVICTED_DRAIN;
+    }
+    for (uint32_t i = 0; i < t->decisions.binds.count; i++) {
+        seen->zones += t->decisions.binds.items[i].zone != IX_NONE;
+    }
+    for (uint32_t i = 0; i < t->snap.workloads.count; i++) {
+        enum reason_code code = t->decisions.reasons[i].code;
+        seen->reserved += code == REASON_RESERVED;
+        seen->in_budget += code == REASON_VICTIMS_IN_BUDGET;
+    }
 }
 
 TEST(one_cycle)
 {
     struct trial t = {0};
+    struct seen seen = {0};
     arena_init(&t.arena, 0);
     uint32_t evictions = 0;
     uint32_t binds = 0;
@@ -508,11 +595,19 @@ TEST(one_cycle)
         check_books(&t);
         check_gangs(&t);
         check_victims(&t);
+        look(&t, &seen);
+        check_budgets(&t);
+        check_zones(&t);
+        check_drains(&t);
         check_guarantees(&t);
         check_reasons(&t);
     }
     EXPECT(evictions > 0);
     EXPECT(binds > 0);
+    EXPECT(seen.drains > 0);
+    EXPECT(seen.zones > 0);
+    EXPECT(seen.reserved > 0);
+    EXPECT(seen.in_budget > 0);
     arena_done(&t.arena);
 }
 
@@ -565,6 +660,9 @@ static void shuffle_world(struct case_world *w, struct prng *prng, struct arena 
         row.workload = workload[row.workload];
         row.node = row.node == IX_NONE ? IX_NONE : node[row.node];
         w->pods.items[pod[i]] = row;
+    }
+    for (uint32_t i = 0; i < old.budget_pods.count; i++) {
+        w->budget_pods.items[i] = pod[w->budget_pods.items[i]];
     }
 }
 
@@ -657,8 +755,10 @@ TEST(no_victim_could_have_been_spared)
     buf_init(&text, JSON_MAX);
     for (uint32_t i = 0; i < 2 * worlds(); i++) {
         trial_start(&t, test_seed() + i,
-                    (struct case_random_options){
-                        .fractions = (test_seed() + i) % 4 == 3, .pending_max = 1, .full = true});
+                    (struct case_random_options){.fractions = (test_seed() + i) % 4 == 3,
+                                                 .pending_max = 1,
+                                                 .more = (test_seed() + i) % 3 == 1,
+                                                 .full = true});
         leave_one_waiting(&t.w);
         decide(&t, &t.w, ACTIONS_ALL);
         case_world_apply(&t.w, &t.snap, &t.decisions);
@@ -815,7 +915,9 @@ TEST(nothing_that_fits_waits_at_rest)
     struct trial t = {0};
     arena_init(&t.arena, 0);
     for (uint32_t i = 0; i < worlds(); i++) {
-        trial_start(&t, test_seed() + i, options_of(test_seed() + i));
+        struct case_random_options options = options_of(test_seed() + i);
+        options.more = false; /* places are kept, zones and drains forbid others */
+        trial_start(&t, test_seed() + i, options);
         bool quiet = false;
         for (uint32_t round = 0; round < QUIET_WITHIN && !quiet; round++) {
             decide(&t, &t.w, ACTIONS_ALL);
