@@ -353,6 +353,7 @@ void show_pool(struct show *s, struct jw *w, const struct pool *p, bool with_que
     jw_member_string(w, STR("cpu_placement"), placement_word(p->cpu_placement));
     jw_member_i64(w, STR("reclaim_min_runtime_ms"), p->reclaim_min_runtime_ms);
     jw_member_i64(w, STR("preempt_min_runtime_ms"), p->preempt_min_runtime_ms);
+    jw_member_i64(w, STR("reservation_after_ms"), p->reservation_after_ms);
     jw_member_bool(w, STR("time_based_fair_share"), p->time_based_fair_share);
     show_window(w, p);
     if (with_queues) {

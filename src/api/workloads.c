@@ -5,6 +5,7 @@
 #include "api/call.h"
 #include "api/read.h"
 #include "base/num.h"
+#include "codec/duration.h"
 #include "io/random.h"
 #include "model/limits.h"
 #include "model/units.h"
@@ -16,7 +17,8 @@ enum {
     MEMORY_DEFAULT_BYTES = 100 << 20, /* the same */
     GRACE_DEFAULT_MS = 30000,
 };
-#define PERMILLE_SHARE (DEVICE_SHARE / 1000)
+#define PERMILLE_SHARE      (DEVICE_SHARE / 1000)
+#define ANNOTATION_DURATION "weir/expected-duration"
 
 /* ---- reading ---- */
 
@@ -190,6 +192,27 @@ static void missing(struct problems *problems, const char *what, const char *fie
     p->hint = str_from_c(hint);
 }
 
+// What it declares for the scheduler is an annotation, for the command line has no word for it.
+static void read_duration(struct workload_spec *s, struct problems *problems)
+{
+    for (uint32_t i = 0; i < s->annotations_count; i++) {
+        const struct label *a = &s->annotations[i];
+        struct err err;
+        if (!str_eq(a->key, STR(ANNOTATION_DURATION))) {
+            continue;
+        }
+        if (duration_parse(a->value, &s->duration_ms, &err) != STATUS_OK || s->duration_ms <= 0 ||
+            s->duration_ms > DURATION_MAX_MS) {
+            struct problem *p = problems_add(problems, SEVERITY_ERROR,
+                                             "\"" STR_FMT "\" is no time that it may run",
+                                             STR_ARG(a->value));
+            p->field = STR("spec.annotations." ANNOTATION_DURATION);
+            p->hint = STR("write for example 90m or 36h");
+            s->duration_ms = 0;
+        }
+    }
+}
+
 static void read_spec(struct call *c, const struct doc *root, struct workload_spec *s,
                       struct problems *problems)
 {
@@ -209,6 +232,7 @@ static void read_spec(struct call *c, const struct doc *root, struct workload_sp
         read_object(root, STR("spec."), spec_members, COUNT_OF(spec_members), s, problems,
                     &c->value);
     }
+    read_duration(s, problems);
     struct pod_spec *p = &s->pod;
     p->gpu_portion_share *= PERMILLE_SHARE; /* thousandths so far */
     bool fraction = p->gpu_portion_share > 0 || p->gpu_memory_bytes > 0;

@@ -147,6 +147,14 @@ static bool usage_counts(const struct engine *e, const struct workload *w)
     return false;
 }
 
+// When it has waited long enough for a reservation in the pool it is tried in; TIME_NEVER.
+static int64_t reservation_at_ms(const struct engine *e, const struct workload *w)
+{
+    uint32_t pool = tables_pool(&e->s.plan, w->spec.pools[w->pool_ix].value);
+    int64_t after_ms = pool == IX_NONE ? 0 : e->s.plan.pools[pool].reservation_after_ms;
+    return after_ms > 0 ? num_max_i64(w->created_ms, w->last_evict_ms) + after_ms : TIME_NEVER;
+}
+
 static int64_t workload_next_ms(const struct engine *e, const struct workload *w)
 {
     int64_t next = workload_delete_at_ms(w);
@@ -163,6 +171,10 @@ static int64_t workload_next_ms(const struct engine *e, const struct workload *w
     if (w->why.code != 0 && w->spec.pools_count > 1) {
         bool changed = w->tried_seq != e->s.change_seq;
         next = num_min_i64(next, w->tried_ms + (changed ? POOL_RETRY_MS : POOL_RETRY_IDLE_MS));
+    }
+    int64_t reservation_ms = reservation_at_ms(e, w);
+    if (w->why.code != 0 && reservation_ms > num_max_i64(now_ms, e->decided_ms)) {
+        next = num_min_i64(next, reservation_ms);
     }
     if (w->why.code != 0 && usage_counts(e, w)) {
         int64_t seen_ms = num_max_i64(now_ms, e->decided_ms);

@@ -51,6 +51,7 @@ static void freeze_config(struct freezer *f)
     c->cpu_placement = pool->cpu_placement;
     c->reclaim_min_runtime_ms = pool->reclaim_min_runtime_ms;
     c->preempt_min_runtime_ms = pool->preempt_min_runtime_ms;
+    c->reservation_after_ms = pool->reservation_after_ms;
     c->k_permille = WEIGHT_ONE + pool->usage_k_less_one;
     if (pool->time_based_fair_share && c->k_permille > 0) {
         c->usage_denominator = USAGE_DENOMINATOR_MAX;
@@ -258,6 +259,7 @@ static void freeze_row(struct freezer *f, uint32_t row, uint32_t needed)
         .last_start_ms = w->last_start_ms,
         .last_evicted_ms = w->last_evict_ms,
         .evicted_for = {IX_NONE},
+        .duration_ms = w->spec.duration_ms,
         .stale_since_ms = w->stale_since_ms,
         .stale_grace_ms = STALE_GRACE_MS,
     };

@@ -81,6 +81,7 @@ bool plan_sound(const struct plan *p, struct arena *scratch)
         if (pool->gpu_placement > PLACEMENT_SPREAD || pool->cpu_placement > PLACEMENT_SPREAD ||
             pool->reclaim_min_runtime_ms < 0 || !duration_ok(pool->reclaim_min_runtime_ms) ||
             pool->preempt_min_runtime_ms < 0 || !duration_ok(pool->preempt_min_runtime_ms) ||
+            pool->reservation_after_ms < 0 || !duration_ok(pool->reservation_after_ms) ||
             !window_ok(pool)) {
             return false;
         }

@@ -60,6 +60,7 @@ bool spec_numbers_ok(const struct workload_spec *s, struct outcome *out)
         {"pod.run_as_gid",         p->run_as_gid,              -1, UINT32_MAX,        ""                        },
         {"pod.args",               p->args_count,              0,  WORKLOAD_LIST_MAX, " items"                  },
         {"pod.env",                p->env_count,               0,  WORKLOAD_LIST_MAX, " items"                  },
+        {"duration_ms",            s->duration_ms,             0,  DURATION_MAX_MS,   " ms"                     },
         {"labels",                 s->labels_count,            0,  WORKLOAD_LIST_MAX, " items"                  },
         {"annotations",            s->annotations_count,       0,  WORKLOAD_LIST_MAX, " items"                  },
         {"pools",                  s->pools_count,             0,  POOLS_MAX,         " items"                  },

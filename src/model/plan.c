@@ -40,6 +40,7 @@ static const struct field pool_fields[] = {
     F_I64(14, struct pool, usage_half_life_ms),
     F_I64(15, struct pool, usage_k_less_one),
     F_I64(16, struct pool, usage_low_less_one),
+    F_I64(17, struct pool, reservation_after_ms),
 };
 const struct record record_pool = RECORD("pool", struct pool, pool_fields);
 

@@ -33,7 +33,8 @@ struct pool {
     struct str label_key, label_value; /* nodes with this label; both empty for `default` */
     enum placement gpu_placement, cpu_placement;
     int64_t reclaim_min_runtime_ms, preempt_min_runtime_ms; /* default 0 */
-    bool time_based_fair_share; /* past use counts when spare devices are shared; default off */
+    int64_t reservation_after_ms; /* who has waited so long gets a place reserved; 0: nobody */
+    bool time_based_fair_share;   /* past use counts when spare devices are shared; default off */
     enum usage_window usage_window;
     int64_t usage_window_ms;    /* length; 0: the default, see pool_usage_window_ms */
     int64_t usage_start_ms;     /* tumbling: when one of the windows begins; else 0 */

@@ -49,6 +49,7 @@ static const struct key pool_items[] = {
     KEY("reclaim_min_runtime", FORM_DURATION, struct pool, reclaim_min_runtime_ms),
     KEY("preempt_min_runtime", FORM_DURATION, struct pool, preempt_min_runtime_ms),
     KEY("time_based_fair_share", FORM_NESTED, struct pool, time_based_fair_share),
+    KEY("reservation_after", FORM_DURATION, struct pool, reservation_after_ms),
 };
 const struct keys pool_keys = KEYS(pool_items, pool_default);
 

@@ -115,6 +115,7 @@ static void random_pools(struct prng *r, struct arena *arena, struct plan *out)
         pool->cpu_placement = prng_below(r, 2);
         pool->reclaim_min_runtime_ms = duration(r, 0);
         pool->preempt_min_runtime_ms = duration(r, 0);
+        pool->reservation_after_ms = duration(r, 0);
         random_usage(r, pool);
     }
 }

@@ -66,6 +66,7 @@ static const struct field workload_spec_fields[] = {
     F_U32(9, struct workload_spec, restart),
     F_I64(10, struct workload_spec, backoff_limit),
     F_I64(11, struct workload_spec, auto_delete_ms),
+    F_I64(12, struct workload_spec, duration_ms),
 };
 const struct record record_workload_spec = RECORD("workload_spec", struct workload_spec,
                                                   workload_spec_fields);

@@ -78,6 +78,7 @@ struct workload_spec {
     enum restart_policy restart;
     int64_t backoff_limit;  /* retries before Failed */
     int64_t auto_delete_ms; /* after the end; -1: 30 days */
+    int64_t duration_ms;    /* how long it runs, as declared; 0: it was not. Nothing ends it then */
 };
 
 enum pod_phase {
