@@ -192,6 +192,25 @@ static void drop_unit(struct search *x)
     x->units.count--;
 }
 
+// The pod of group that goes when one is to be spared: one that does not run yet before one that
+// does, or a gang would be left with less than its minimum running; else the last in their order.
+static uint32_t pod_to_spare(const struct search *x, uint32_t workload, uint32_t group)
+{
+    const struct snap_workload *w = workload_of(x->s, workload);
+    uint32_t spared = IX_NONE;
+    for (uint32_t t = w->task_first + w->task_count; t > w->task_first;) {
+        t--;
+        if (!evictable(x, t) || !group_is_below(x->s, task_of(x->s, t)->group.ix, group)) {
+            continue;
+        }
+        if (x->s->tasks[t].state == WORK_PIPELINED) {
+            return t;
+        }
+        spared = spared == IX_NONE ? t : spared;
+    }
+    return spared;
+}
+
 // Adds the next unit of the workload. False when it has none to give.
 static bool add_unit(struct search *x, uint32_t workload, bool spare_core)
 {
@@ -212,10 +231,11 @@ static bool add_unit(struct search *x, uint32_t workload, bool spare_core)
         .earlier = first ? IX_NONE : x->last_unit[workload],
     };
     const struct snap_workload *w = workload_of(x->s, workload);
+    uint32_t spared = one ? pod_to_spare(x, workload, group) : IX_NONE;
     for (uint32_t t = w->task_first + w->task_count; t > w->task_first;) {
         t--;
         uint32_t g = task_of(x->s, t)->group.ix;
-        if (!evictable(x, t) || !group_is_below(x->s, g, group)) {
+        if (!evictable(x, t) || !group_is_below(x->s, g, group) || (one && t != spared)) {
             continue;
         }
         add_pod(x, t, x->s->tasks[t].place.node);
@@ -223,9 +243,6 @@ static bool add_unit(struct search *x, uint32_t workload, bool spare_core)
         x->taken[t] = true;
         x->group_taken[g]++;
         add_gain(x, x->s->tasks[t].place.node, shape_of(x->s, t)->device_count);
-        if (one) {
-            break;
-        }
     }
     if (unit->count == 0) {
         x->units.count--;
