@@ -493,3 +493,23 @@ static const struct flag bench_cycle[] = {
     {.name = "json", .kind = FLAG_BOOL, .help = "The figures as JSON"},
 };
 SET(flags_bench_cycle, "Measuring", bench_cycle);
+
+static const struct flag bench_packing[] = {
+    {.name = "policy",
+     .kind = FLAG_WORD,
+     .metavar = "binpack|spread|pack",
+     .help = "How tasks are placed (pack)"},
+    {.name = "seed", .kind = FLAG_WHOLE, .metavar = "N", .help = "What the tasks are drawn by (1)"},
+    {.name = "seeds",
+     .kind = FLAG_WHOLE,
+     .metavar = "N",
+     .min = 1,
+     .help = "So many seeds one after another, and their mean (1)"},
+    {.name = "nodes",
+     .kind = FLAG_TEXT,
+     .metavar = "FILE",
+     .offer = OFFER_FILE,
+     .help = "The table of nodes (openb_node_list_gpu_node.csv beside the trace)"},
+    {.name = "json", .kind = FLAG_BOOL, .help = "The figures as JSON"},
+};
+SET(flags_bench_packing, "Measuring", bench_packing);

@@ -369,6 +369,17 @@ const struct command commands[] = {
      .sets = {&flags_bench_cycle},
      .text = "The snapshot is a scheduling case, such as bench/gen_snapshot.py makes. Each cycle "
              "begins with a fresh copy of it. The digest tells whether two versions decide alike.", .example = "weir bench cycle full-1000.json"},
+    {.path = "bench packing",
+     .summary = "Measure how much of a cluster's devices a way of placing gets used",
+     .words = "TRACE",
+     .words_min = 1,
+     .words_max = 1,
+     .offer = OFFER_FILE,
+     .sets = {&flags_bench_packing},
+     .text =
+         "TRACE is a table of tasks (or its directory) in the form of Alibaba's GPU traces, such "
+         "as bench/openb/fetch gets. Tasks drawn from it arrive one by one, each is placed or "
+         "dropped, until they have asked for 130 % of the devices.", .example = "weir bench packing bench/openb --seeds 10"},
 
     /* help */
     {.path = "completion",

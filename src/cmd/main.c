@@ -8,13 +8,14 @@
 #include "io/pages.h"
 
 static const struct external externals[] = {
-    {"bench cycle",  cmd_bench_cycle },
-    {"bench submit", cmd_bench_submit},
-    {"server",       cmd_server      },
-    {"sim",          cmd_sim         },
-    {"simulate",     cmd_simulate    },
-    {"_supervise",   cmd_supervise   },
-    {"up",           cmd_up          },
+    {"bench cycle",   cmd_bench_cycle  },
+    {"bench packing", cmd_bench_packing},
+    {"bench submit",  cmd_bench_submit },
+    {"server",        cmd_server       },
+    {"sim",           cmd_sim          },
+    {"simulate",      cmd_simulate     },
+    {"_supervise",    cmd_supervise    },
+    {"up",            cmd_up           },
 };
 
 NORETURN static void on_panic(const char *file, int line, const char *what)

@@ -22,7 +22,9 @@ struct quota {
     int64_t reclaim_min_runtime_ms, preempt_min_runtime_ms; /* -1: inherited (default) */
 };
 
-enum placement { PLACEMENT_BINPACK, PLACEMENT_SPREAD };
+/* PACK is of gpu_placement alone, and places work without devices too: where what stays free is of
+ * most use to what the pool is asked for. */
+enum placement { PLACEMENT_BINPACK, PLACEMENT_SPREAD, PLACEMENT_PACK };
 
 /* Since when past use counts: for a fixed time back, since the last of moments at equal distances,
  * or since the last of moments written as in a crontab. */

@@ -107,6 +107,20 @@ static void explain_no_place(struct sched *s, uint32_t workload, const struct ta
     }
 }
 
+bool allocate_place(struct sched *s, uint32_t workload, const struct task_list *tasks,
+                    struct gang_failure *failure)
+{
+    if (!gang_place(s, workload, tasks, false, NULL, failure)) {
+        if (failure->task != IX_NONE) {
+            (void)shape_dead(s, failure->task);
+        }
+        return false;
+    }
+    allocate_hold_back(s, workload, 0);
+    allocate_settle(s);
+    return true;
+}
+
 // True when the workload is to be looked at again.
 static bool allocate_workload(struct sched *s, uint32_t workload)
 {
@@ -132,15 +146,10 @@ static bool allocate_workload(struct sched *s, uint32_t workload)
             return false;
         }
     }
-    if (!gang_place(s, workload, &tasks, false, NULL, &failure)) {
-        if (failure.task != IX_NONE) {
-            (void)shape_dead(s, failure.task);
-        }
+    if (!allocate_place(s, workload, &tasks, &failure)) {
         explain_no_place(s, workload, &tasks, &failure);
         return false;
     }
-    allocate_hold_back(s, workload, 0);
-    allocate_settle(s);
     s->last_started = workload;
     return gang_pending(s, workload) > 0;
 }

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/num.h"
 #include "sched/numa.h"
+#include "sched/pack.h"
 #include "sched/reserve.h"
 
 static bool in_set(const struct sched *s, uint32_t set, uint32_t node)
@@ -164,6 +165,7 @@ bool fit_shares(const struct sched *s, uint32_t task, uint32_t node)
 struct candidate {
     uint32_t device;
     int64_t used, cap; /* share of it in use: used / cap */
+    int64_t cost;      /* in a pool that is packed, of a fraction */
     bool now, own;
 };
 
@@ -176,6 +178,9 @@ size_t fit_candidate_size(void)
 static bool candidate_before(const struct sched *s, const struct candidate *a,
                              const struct candidate *b)
 {
+    if (a->cost != b->cost) {
+        return a->now != b->now ? a->now : a->cost < b->cost;
+    }
     int d = num_cmp_frac(a->used, a->cap, b->used, b->cap);
     if (d != 0) {
         return s->snap->config.device_order == DEVICE_PACK ? d > 0 : d < 0;
@@ -227,7 +232,11 @@ bool fit_devices(const struct sched *s, uint32_t task, uint32_t node, struct sna
             (zone != IX_NONE && n->zone_first + s->snap->devices.items[i].zone != zone)) {
             continue;
         }
-        struct candidate c = {i, d->occupied + d->coming, d->cap, take <= device_free_now(d),
+        struct candidate c = {i,
+                              d->occupied + d->coming,
+                              d->cap,
+                              s->pack && p->gpu != GPU_WHOLE ? pack_device_cost(s, task, i) : 0,
+                              take <= device_free_now(d),
                               held_before(s, task, i)};
         if (device_leaves_all(d)) {
             c.used = 0; /* as good as fresh */

@@ -34,7 +34,8 @@ bool fit_shares(const struct sched *s, uint32_t task, uint32_t node);
 
 /* fit_devices chooses the devices for the pod on a node it fits: holds[device_count] is filled, and
  * whether all of them are free now is told. Whole devices: free ones first, then by ordinal.
- * Fractions: shared devices by the configured order, fresh ones after (pack) or before (spread). */
+ * Fractions: shared devices by the configured order, fresh ones after (pack) or before (spread); in
+ * a pool whose placement is to pack, those free now first, then where it costs least. */
 bool fit_devices(const struct sched *s, uint32_t task, uint32_t node, struct snap_hold *holds);
 
 /* fit_free_now: whether the pod may have these very devices, as many as it asks for, now. */

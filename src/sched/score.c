@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // score: bands that never overlap (nominated node, topology, shared device, free now, kind of
 // node), then density, which is compared as an exact fraction: bin-pack takes the node with least
-// left, spread the one with the largest part left.
+// left, spread the one with the largest part left. In a pool that is to be packed the cost of a place
+// (pack.h) stands where shared device, kind and density do.
 #include "sched/score.h"
 
 #include "base/num.h"
+#include "sched/pack.h"
 #include "sched/quota.h"
 #include "sched/reserve.h"
 
@@ -42,18 +44,20 @@ static struct score density(const struct sched *s, bool gpu, uint32_t node)
     return (struct score){0, of > 0 ? -left : INT64_MIN / 2, 1};
 }
 
+static int64_t preference(const struct sched *s, uint32_t task, uint32_t node,
+                          const uint8_t *topology)
+{
+    int64_t nominated = task_of(s, task)->nominated_node == node ? BAND_NOMINATED : 0;
+    return nominated + (topology ? (int64_t)topology[node] * BAND_TOPOLOGY : 0);
+}
+
 static struct score score_node(const struct sched *s, uint32_t task, uint32_t node,
                                const uint8_t *topology, enum fit fit)
 {
     const struct snap_shape *p = shape_of(s, task);
     bool by_device = p->gpu != GPU_NONE || shape_state_of(s, task)->by_mig;
     struct score score = density(s, by_device, node);
-    if (task_of(s, task)->nominated_node == node) {
-        score.band += BAND_NOMINATED;
-    }
-    if (topology) {
-        score.band += (int64_t)topology[node] * BAND_TOPOLOGY;
-    }
+    score.band = preference(s, task, node, topology);
     if ((p->gpu == GPU_SHARE || p->gpu == GPU_MEMORY) && s->nodes[node].pods_shared > 0 &&
         s->snap->config.gpu_placement != PLACEMENT_SPREAD && fit_shares(s, task, node)) {
         score.band += BAND_SHARED_DEVICE;
@@ -65,6 +69,21 @@ static struct score score_node(const struct sched *s, uint32_t task, uint32_t no
         score.band += BAND_KIND;
     }
     return score;
+}
+
+// Between nodes without devices a pod without devices goes by density.
+static bool better_place(const struct sched *s, uint32_t task, uint32_t node,
+                         const struct score *score, uint32_t best, const struct score *best_score)
+{
+    if (score->band != best_score->band) {
+        return score->band > best_score->band;
+    }
+    if (score->num != best_score->num || shape_of(s, task)->gpu != GPU_NONE) {
+        return score->num > best_score->num;
+    }
+    struct score a = density(s, false, node);
+    struct score b = density(s, false, best);
+    return s->nodes[node].devices == 0 && s->nodes[best].devices == 0 && better(&a, &b);
 }
 
 // A request by memory costs more on a small device: its queues must allow that too.
@@ -116,9 +135,50 @@ static uint32_t pick_by_count(struct sched *s, uint32_t task, const uint64_t *ma
     return later;
 }
 
+// Where it costs least. The cost is at hand, so whether the node really does is asked only of those
+// that would be the best so far.
+static uint32_t pick_by_cost(struct sched *s, uint32_t task, const uint64_t *mask,
+                             const uint8_t *topology, enum fit *fit)
+{
+    const uint64_t *feasible = fit_feasible(s, task_of(s, task)->shape.ix);
+    const struct snap_shape *p = shape_of(s, task);
+    struct pack_row *row = pack_row(s, task);
+    uint32_t best = IX_NONE;
+    struct score best_score = {0};
+    for (uint32_t w = 0; w < s->node_words; w++) {
+        uint64_t bits = feasible[w] & (mask ? mask[w] : UINT64_MAX);
+        bits &= p->gpu != GPU_NONE ? s->roomy.words[w] : UINT64_MAX;
+        for (; bits != 0; bits &= bits - 1) {
+            uint32_t n = w * 64 + (uint32_t)__builtin_ctzll(bits);
+            int64_t cost;
+            if (!pack_cost(s, row, n, &cost)) {
+                continue;
+            }
+            struct score score = {preference(s, task, n, topology) + BAND_FREE_NOW, -cost, 1};
+            if (best != IX_NONE && !better_place(s, task, n, &score, best, &best_score)) {
+                continue;
+            }
+            enum fit here = reserve_bars(s, task, n) ? FIT_NO : fit_node(s, task, n);
+            if (here == FIT_NO || (p->gpu == GPU_MEMORY && !queue_allows_there(s, task, n))) {
+                continue;
+            }
+            score.band -= here == FIT_NOW ? 0 : BAND_FREE_NOW;
+            if (best == IX_NONE || better_place(s, task, n, &score, best, &best_score)) {
+                best = n;
+                best_score = score;
+                *fit = here;
+            }
+        }
+    }
+    return best;
+}
+
 uint32_t score_pick(struct sched *s, uint32_t task, const uint64_t *mask, const uint8_t *topology,
                     enum fit *fit)
 {
+    if (s->pack && !shape_state_of(s, task)->by_mig) {
+        return pick_by_cost(s, task, mask, topology, fit);
+    }
     if (picks_by_count(s, task, topology)) {
         return pick_by_count(s, task, mask, fit);
     }

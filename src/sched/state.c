@@ -13,6 +13,7 @@
 #include "sched/fairshare.h"
 #include "sched/fit.h"
 #include "sched/numa.h"
+#include "sched/pack.h"
 #include "sched/quota.h"
 
 static enum work_state work_state_of(enum task_state state)
@@ -108,6 +109,7 @@ WRAPS static void device_change(struct sched *s, uint32_t device, int64_t occupi
     struct node_state before = {0};
     struct node_state after = {0};
     device_count_in(d, &before, 1);
+    n->stamp++;
     d->occupied += occupied;
     d->leaving += leaving;
     d->coming += coming;
@@ -138,6 +140,7 @@ void place_add(struct sched *s, uint32_t task, const struct place *place, enum p
         idle[d] -= presence == PRESENCE_OCCUPIED ? sign * need[d] : 0;
         later[d] += presence == PRESENCE_LEAVING ? sign * need[d] : -sign * need[d];
     }
+    s->nodes[place->node].stamp++;
     if (place->zone != IX_NONE) {
         struct zone_state *z = &s->zones[place->zone];
         z->cpu_idle -= presence == PRESENCE_OCCUPIED ? sign * need[DIM_CPU] : 0;
@@ -273,6 +276,7 @@ static void init_nodes(struct sched *s)
             row[DIM_EXTENDED + e->extended] += e->amount;
         }
         s->nodes[n].usable = node->ready && node->schedulable;
+        s->nodes[n].stamp = 1;
     }
     if (cells > 0) {
         memcpy(s->idle, empty, cells * sizeof(*empty));
@@ -449,6 +453,9 @@ void sched_init(struct sched *s, const struct snapshot *snap, struct arena *aren
     index_nodes(s);
     for (uint32_t q = 0; q < snap->queues.count; q++) {
         s->queues[q].held_first = s->queues[q].held;
+    }
+    if (snap->config.gpu_placement == PLACEMENT_PACK) {
+        pack_init(s);
     }
 }
 

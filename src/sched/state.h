@@ -57,6 +57,7 @@ struct node_state {
     uint32_t whole_now;   /* devices nobody is on or coming to */
     uint32_t whole_later; /* the same once what is releasing is gone */
     uint32_t pods_shared; /* devices partly used and not leaving: a fraction may join them */
+    uint32_t stamp;       /* another one after every change; > 0 */
     bool usable;          /* ready and schedulable */
 };
 
@@ -129,6 +130,7 @@ struct reservation {
 };
 
 struct topology_tree;
+struct pack;
 struct sched {
     const struct snapshot *snap;
     struct arena *arena;
@@ -165,6 +167,7 @@ struct sched {
     uint32_t *evict_records;       /* [tasks] row of it in out->evicts plus one; 0: none */
     uint32_t claimant;             /* on whose behalf pods are evicted; IX_NONE */
     struct reservation reserve;
+    struct pack *pack;       /* of pack.c; NULL: the pool is not to be packed */
     uint32_t *budget_first;  /* [tasks + 1] run of a pod in budget_refs; NULL: no budgets */
     uint32_t *budget_refs;   /* budgets the pod is under */
     int64_t *budget_left;    /* [budgets] pods that may still be stopped; may be below 0 */
