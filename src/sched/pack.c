@@ -46,19 +46,13 @@ struct pack_class {
     int64_t weight; /* pods that ask so */
 };
 
+/* A class with devices that many pods are of. */
 struct typical {
-    struct pack_class class;
+    int64_t cpu_milli, weight;
+    uint32_t device_count;
     uint32_t size; /* index in sizes[] */
-};
-
-struct cell {
-    uint32_t stamp; /* of the node, when it was filled in; 0: never */
-    bool fits;
-    int64_t cost; /* without the rank */
-};
-struct pack_row {
-    uint32_t class; /* IX_NONE: free */
-    struct cell *cells;
+    uint32_t selected_set, tolerated_set;
+    bool whole;
 };
 
 struct pack {
@@ -67,7 +61,7 @@ struct pack {
     uint32_t class_count;
     struct typical typical[TYPICAL_MAX];
     uint32_t typical_count;
-    int64_t weight;             /* of the typical ones, > 0 */
+    int64_t weight;             /* of these and of those without devices, > 0 */
     int64_t sizes[TYPICAL_MAX]; /* shares that they ask of a device */
     uint32_t size_count;
     struct holes holes;
@@ -78,6 +72,11 @@ struct pack {
     uint32_t *device;
     int64_t *free, *after, *single;
     struct pack_row rows[ROWS];
+    /* What was worked out last, without the rank; last_row NULL: nothing yet */
+    const struct pack_row *last_row;
+    uint32_t last_node, last_stamp;
+    bool last_fits;
+    int64_t last_cost;
 };
 
 /* ---- the mix ---- */
@@ -177,16 +176,24 @@ static int cmp_weight(const void *a, const void *b, void *ctx)
 
 static void add_typical(struct pack *p, const struct pack_class *c)
 {
-    struct typical *t = &p->typical[p->typical_count++];
-    *t = (struct typical){*c, 0};
     p->weight += c->weight;
-    if (c->gpu != GPU_NONE) {
-        while (t->size < p->size_count && p->sizes[t->size] != c->share) {
-            t->size++;
-        }
-        p->sizes[t->size] = c->share;
-        p->size_count = t->size == p->size_count ? p->size_count + 1 : p->size_count;
+    if (c->gpu == GPU_NONE) {
+        return; // can use no device, wherever
     }
+    struct typical *t = &p->typical[p->typical_count++];
+    *t = (struct typical){
+        .cpu_milli = c->cpu_milli,
+        .weight = c->weight,
+        .device_count = c->device_count,
+        .selected_set = c->selected_set,
+        .tolerated_set = c->tolerated_set,
+        .whole = c->gpu == GPU_WHOLE,
+    };
+    while (t->size < p->size_count && p->sizes[t->size] != c->share) {
+        t->size++;
+    }
+    p->sizes[t->size] = c->share;
+    p->size_count = t->size == p->size_count ? p->size_count + 1 : p->size_count;
 }
 
 static void price_holes(struct pack *p, const struct pack_class *sorted)
@@ -248,6 +255,7 @@ void pack_recount(struct sched *s)
     for (uint32_t i = 0; i < ROWS; i++) {
         p->rows[i].class = IX_NONE;
     }
+    p->last_row = NULL;
     memset(p->base_stamp, 0, s->node_count * sizeof(*p->base_stamp));
     arena_rewind(s->scratch, mark);
 }
@@ -292,12 +300,11 @@ static bool in_set(const struct sched *s, uint32_t set, uint32_t node)
            (s->snap->node_sets.items[set].words[node / 64] >> (node % 64) & 1) != 0;
 }
 
-static bool may_use(const struct sched *s, const struct pack_class *c, const struct snap_node *n,
-                    uint32_t node)
+static bool may_use(const struct sched *s, const struct typical *t, uint32_t node)
 {
-    bool whole_only = n->no_fractions || n->mig != MIG_NONE;
-    return (c->gpu == GPU_WHOLE || !whole_only) && in_set(s, c->selected_set, node) &&
-           in_set(s, c->tolerated_set, node);
+    const struct snap_node *n = &s->snap->nodes.items[node];
+    return (t->whole || (!n->no_fractions && n->mig == MIG_NONE)) &&
+           in_set(s, t->selected_set, node) && in_set(s, t->tolerated_set, node);
 }
 
 // What a pod of the mix could not use of free[count], times its weight, summed up.
@@ -305,33 +312,38 @@ static int64_t fragmentation(const struct sched *s, uint32_t node, const int64_t
                              uint32_t count, int64_t cpu_milli)
 {
     const struct pack *p = s->pack;
-    const struct snap_node *n = &s->snap->nodes.items[node];
     uint32_t enough[TYPICAL_MAX];
     int64_t below[TYPICAL_MAX];
     int64_t all = 0;
-    int64_t sum = 0;
+    uint32_t whole = 0;
     for (uint32_t i = 0; i < count; i++) {
         all += free[i];
+        whole += free[i] == DEVICE_SHARE;
     }
-    if (all == 0 || n->mig == MIG_MIXED) {
+    if (all == 0 || s->snap->nodes.items[node].mig == MIG_MIXED) {
         return 0;
     }
     for (uint32_t z = 0; z < p->size_count; z++) {
-        enough[z] = 0;
+        enough[z] = whole;
         below[z] = 0;
-        for (uint32_t i = 0; i < count; i++) {
+    }
+    // Few devices are partly free.
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t z = 0; free[i] > 0 && free[i] < DEVICE_SHARE && z < p->size_count; z++) {
             bool is_enough = free[i] >= p->sizes[z];
             enough[z] += is_enough;
             below[z] += is_enough ? 0 : free[i];
         }
     }
+    int64_t usable = 0;
     for (uint32_t i = 0; i < p->typical_count; i++) {
         const struct typical *t = &p->typical[i];
-        bool usable = t->class.gpu != GPU_NONE && t->class.cpu_milli <= cpu_milli &&
-                      enough[t->size] >= t->class.device_count && may_use(s, &t->class, n, node);
-        sum += t->class.weight * (usable ? below[t->size] : all);
+        if (t->cpu_milli <= cpu_milli && enough[t->size] >= t->device_count &&
+            may_use(s, t, node)) {
+            usable += t->weight * (all - below[t->size]);
+        }
     }
-    return sum;
+    return p->weight * all - usable;
 }
 
 // The free parts of the node's healthy devices, once what leaves is gone.
@@ -367,8 +379,8 @@ static int64_t increase(const struct sched *s, const struct pack_class *c, uint3
                         uint32_t count)
 {
     struct pack *p = s->pack;
-    if (p->base_stamp[node] != s->nodes[node].stamp) {
-        p->base_stamp[node] = s->nodes[node].stamp;
+    if (p->base_stamp[node] != s->node_stamps[node]) {
+        p->base_stamp[node] = s->node_stamps[node];
         p->base[node] = fragmentation(s, node, p->free, count,
                                       s->later[(size_t)node * s->dims + DIM_CPU]);
     }
@@ -513,25 +525,49 @@ struct pack_row *pack_row(struct sched *s, uint32_t task)
         if (row->cells) {
             memset(row->cells, 0, s->node_count * sizeof(*row->cells));
         } else {
-            row->cells = ARENA_ARRAY(s->arena, struct cell, s->node_count);
+            row->cells = ARENA_ARRAY(s->arena, struct pack_cell, s->node_count);
         }
         row->class = class;
+        p->last_row = NULL;
     }
     return row;
 }
 
-bool pack_cost(struct sched *s, struct pack_row *row, uint32_t node, int64_t *cost)
+// Whether the two nodes differ in nothing that the cost depends on but their rank.
+static bool nodes_alike(const struct sched *s, uint32_t a, uint32_t b)
+{
+    const struct snap_node *x = &s->snap->nodes.items[a];
+    const struct snap_node *y = &s->snap->nodes.items[b];
+    if (s->snap->node_sets.count > 0 || x->device_count != y->device_count || x->mig != y->mig ||
+        x->no_fractions != y->no_fractions ||
+        s->later[(size_t)a * s->dims + DIM_CPU] != s->later[(size_t)b * s->dims + DIM_CPU]) {
+        return false;
+    }
+    for (uint32_t i = 0; i < x->device_count; i++) {
+        const struct device_state *d = &s->devices[x->device_first + i];
+        const struct device_state *e = &s->devices[y->device_first + i];
+        if (d->cap != e->cap || device_free_later(d) != device_free_later(e)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void pack_work_out(struct sched *s, struct pack_row *row, uint32_t node)
 {
     struct pack *p = s->pack;
-    struct cell *cell = &row->cells[node];
-    if (cell->stamp != s->nodes[node].stamp) {
-        cell->stamp = s->nodes[node].stamp;
-        cell->fits = work_out(s, &p->classes[row->class], node, &cell->cost);
+    // Neighbours are often of one kind, and empty or full.
+    bool like_last = p->last_row == row && p->last_stamp == s->node_stamps[p->last_node] &&
+                     nodes_alike(s, p->last_node, node);
+    if (!like_last) {
+        p->last_fits = work_out(s, &p->classes[row->class], node, &p->last_cost);
+        p->last_row = row;
+        p->last_node = node;
+        p->last_stamp = s->node_stamps[node];
     }
-    if (cell->fits) {
-        *cost = cell->cost + p->holes.most * p->weight * p->rank[node];
-    }
-    return cell->fits;
+    row->cells[node].stamp = s->node_stamps[node];
+    row->cells[node].cost = p->last_fits ? p->last_cost + p->holes.most * p->weight * p->rank[node]
+                                         : INT64_MAX;
 }
 
 int64_t pack_device_cost(const struct sched *s, uint32_t task, uint32_t device)

@@ -145,13 +145,15 @@ static uint32_t pick_by_cost(struct sched *s, uint32_t task, const uint64_t *mas
     struct pack_row *row = pack_row(s, task);
     uint32_t best = IX_NONE;
     struct score best_score = {0};
+    int64_t bound = INT64_MAX; /* what costs more cannot be the best */
+    bool all_alike = !topology && task_of(s, task)->nominated_node == IX_NONE;
     for (uint32_t w = 0; w < s->node_words; w++) {
         uint64_t bits = feasible[w] & (mask ? mask[w] : UINT64_MAX);
         bits &= p->gpu != GPU_NONE ? s->roomy.words[w] : UINT64_MAX;
         for (; bits != 0; bits &= bits - 1) {
             uint32_t n = w * 64 + (uint32_t)__builtin_ctzll(bits);
-            int64_t cost;
-            if (!pack_cost(s, row, n, &cost)) {
+            int64_t cost = pack_cost(s, row, n);
+            if (cost == INT64_MAX || cost > bound) {
                 continue;
             }
             struct score score = {preference(s, task, n, topology) + BAND_FREE_NOW, -cost, 1};
@@ -167,6 +169,7 @@ static uint32_t pick_by_cost(struct sched *s, uint32_t task, const uint64_t *mas
                 best = n;
                 best_score = score;
                 *fit = here;
+                bound = all_alike && here == FIT_NOW ? cost : bound;
             }
         }
     }

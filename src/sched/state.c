@@ -109,7 +109,7 @@ WRAPS static void device_change(struct sched *s, uint32_t device, int64_t occupi
     struct node_state before = {0};
     struct node_state after = {0};
     device_count_in(d, &before, 1);
-    n->stamp++;
+    s->node_stamps[s->snap->devices.items[device].node.ix]++;
     d->occupied += occupied;
     d->leaving += leaving;
     d->coming += coming;
@@ -140,7 +140,7 @@ void place_add(struct sched *s, uint32_t task, const struct place *place, enum p
         idle[d] -= presence == PRESENCE_OCCUPIED ? sign * need[d] : 0;
         later[d] += presence == PRESENCE_LEAVING ? sign * need[d] : -sign * need[d];
     }
-    s->nodes[place->node].stamp++;
+    s->node_stamps[place->node]++;
     if (place->zone != IX_NONE) {
         struct zone_state *z = &s->zones[place->zone];
         z->cpu_idle -= presence == PRESENCE_OCCUPIED ? sign * need[DIM_CPU] : 0;
@@ -262,6 +262,7 @@ static void init_nodes(struct sched *s)
     size_t cells = (size_t)s->node_count * s->dims;
     int64_t *empty = ARENA_ARRAY(s->arena, int64_t, cells);
     s->nodes = ARENA_ARRAY(s->arena, struct node_state, s->node_count);
+    s->node_stamps = ARENA_ARRAY(s->arena, uint32_t, s->node_count);
     s->idle = ARENA_ARRAY(s->arena, int64_t, cells);
     s->later = ARENA_ARRAY(s->arena, int64_t, cells);
     for (uint32_t n = 0; n < s->node_count; n++) {
@@ -276,7 +277,7 @@ static void init_nodes(struct sched *s)
             row[DIM_EXTENDED + e->extended] += e->amount;
         }
         s->nodes[n].usable = node->ready && node->schedulable;
-        s->nodes[n].stamp = 1;
+        s->node_stamps[n] = 1;
     }
     if (cells > 0) {
         memcpy(s->idle, empty, cells * sizeof(*empty));

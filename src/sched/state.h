@@ -57,7 +57,6 @@ struct node_state {
     uint32_t whole_now;   /* devices nobody is on or coming to */
     uint32_t whole_later; /* the same once what is releasing is gone */
     uint32_t pods_shared; /* devices partly used and not leaving: a fraction may join them */
-    uint32_t stamp;       /* another one after every change; > 0 */
     bool usable;          /* ready and schedulable */
 };
 
@@ -138,6 +137,7 @@ struct sched {
     struct decisions *out;
     uint32_t node_count, node_words, dims;
     struct node_state *nodes;
+    uint32_t *node_stamps; /* [nodes] another one after every change of what is free; > 0 */
     int64_t *idle, *later; /* [node * dims + dim]: free now; free once releasing ones are gone and
                                pipelined ones are there */
     const int64_t *empty;  /* the same of an empty node */
