@@ -275,7 +275,9 @@ static struct pool_sums sum_pool(struct show *s, struct str pool)
 
 static struct str placement_word(enum placement p)
 {
-    return p == PLACEMENT_SPREAD ? STR("spread") : STR("binpack");
+    return p == PLACEMENT_PACK     ? STR("pack")
+           : p == PLACEMENT_SPREAD ? STR("spread")
+                                   : STR("binpack");
 }
 
 static void show_queues(struct show *s, struct jw *w, struct str pool)

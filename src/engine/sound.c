@@ -78,7 +78,7 @@ bool plan_sound(const struct plan *p, struct arena *scratch)
     }
     for (uint32_t i = 0; i < p->pools_count; i++) {
         const struct pool *pool = &p->pools[i];
-        if (pool->gpu_placement > PLACEMENT_SPREAD || pool->cpu_placement > PLACEMENT_SPREAD ||
+        if (pool->gpu_placement > PLACEMENT_PACK || pool->cpu_placement > PLACEMENT_SPREAD ||
             pool->reclaim_min_runtime_ms < 0 || !duration_ok(pool->reclaim_min_runtime_ms) ||
             pool->preempt_min_runtime_ms < 0 || !duration_ok(pool->preempt_min_runtime_ms) ||
             pool->reservation_after_ms < 0 || !duration_ok(pool->reservation_after_ms) ||

@@ -47,7 +47,9 @@ static const struct word weights[] = {
 static const struct word placements[] = {
     {STRS("binpack"), PLACEMENT_BINPACK},
     {STRS("spread"),  PLACEMENT_SPREAD },
+    {STRS("pack"),    PLACEMENT_PACK   },
 };
+enum { PLACEMENTS_CPU = PLACEMENT_SPREAD + 1 }; /* so many of them are for work without devices */
 static const struct word preemptibilities[] = {
     {STRS("preemptible"),     PREEMPTIBLE    },
     {STRS("non-preemptible"), NON_PREEMPTIBLE},
@@ -359,6 +361,7 @@ static bool amount_parse(enum form form, struct str text, int64_t *out)
     case FORM_TIME:
     case FORM_CRON:
     case FORM_BOOL:
+    case FORM_PLACEMENT_CPU:
     case FORM_PLACEMENT:
     case FORM_PREEMPTIBLE:
     case FORM_NAME:
@@ -428,6 +431,8 @@ bool form_parse(enum form form, const struct doc *value, void *field, struct are
             *(bool *)field = value->boolean;
         }
         return value->kind == DOC_BOOL;
+    case FORM_PLACEMENT_CPU:
+        return word_parse(value, placements, PLACEMENTS_CPU, field);
     case FORM_PLACEMENT:
         return word_parse(value, placements, COUNT_OF(placements), field);
     case FORM_PREEMPTIBLE:
@@ -495,8 +500,10 @@ const char *form_accepts(enum form form)
         return "a time from 0 to 365d with units (90s, 15m, 1h30m)";
     case FORM_BOOL:
         return "true or false";
-    case FORM_PLACEMENT:
+    case FORM_PLACEMENT_CPU:
         return "binpack or spread";
+    case FORM_PLACEMENT:
+        return "binpack, spread or pack";
     case FORM_PREEMPTIBLE:
         return "preemptible or non-preemptible";
     case FORM_NAME:
@@ -612,6 +619,8 @@ struct str form_hint(enum form form, const struct doc *value, struct arena *aren
         return STR("");
     case FORM_WEIGHT:
         return nearest_word(text, weights, COUNT_OF(weights), arena);
+    case FORM_PLACEMENT_CPU:
+        return nearest_word(text, placements, PLACEMENTS_CPU, arena);
     case FORM_PLACEMENT:
         return nearest_word(text, placements, COUNT_OF(placements), arena);
     case FORM_PREEMPTIBLE:
@@ -725,6 +734,7 @@ static struct str number_format(enum form form, int64_t value, struct arena *are
     case FORM_TIME:
     case FORM_CRON:
     case FORM_BOOL:
+    case FORM_PLACEMENT_CPU:
     case FORM_PLACEMENT:
     case FORM_PREEMPTIBLE:
     case FORM_NAME:
@@ -777,6 +787,7 @@ struct str form_format(enum form form, const void *field, struct arena *arena)
         return number_format(form, *(const int64_t *)field, arena);
     case FORM_BOOL:
         return *(const bool *)field ? STR("true") : STR("false");
+    case FORM_PLACEMENT_CPU:
     case FORM_PLACEMENT:
         return word_of(*(const uint32_t *)field, placements, COUNT_OF(placements));
     case FORM_PREEMPTIBLE:
@@ -844,6 +855,7 @@ bool form_eq(enum form form, const void *a, const void *b)
         return *(const int64_t *)a == *(const int64_t *)b;
     case FORM_BOOL:
         return *(const bool *)a == *(const bool *)b;
+    case FORM_PLACEMENT_CPU:
     case FORM_PLACEMENT:
     case FORM_PREEMPTIBLE:
     case FORM_WINDOW_TYPE:
@@ -924,8 +936,10 @@ bool form_holds(enum form form, const void *field)
         return *(const uint32_t *)field <= USAGE_CRON;
     case FORM_CRON:
         return cron_holds(*text);
+    case FORM_PLACEMENT_CPU:
+        return *(const uint32_t *)field < PLACEMENTS_CPU;
     case FORM_PLACEMENT:
-        return *(const uint32_t *)field <= PLACEMENT_SPREAD;
+        return *(const uint32_t *)field <= PLACEMENT_PACK;
     case FORM_PREEMPTIBLE:
         return *(const uint32_t *)field <= NON_PREEMPTIBLE;
     case FORM_NAME:

@@ -9,30 +9,31 @@
 #include "model/plan.h"
 
 enum form {
-    FORM_GPUS,         /* int64_t, device shares */
-    FORM_GPUS_MAX,     /* the same, or AMOUNT_UNLIMITED */
-    FORM_CPUS,         /* int64_t, millicores, or AMOUNT_UNLIMITED */
-    FORM_MEMORY,       /* int64_t, bytes, or AMOUNT_UNLIMITED */
-    FORM_WEIGHT,       /* int64_t, thousandths */
-    FORM_RANK,         /* int64_t, a number of priority.h */
-    FORM_PRIORITY,     /* int64_t, a number of priority.h, 0 when left out */
-    FORM_DURATION,     /* int64_t, milliseconds, -1 inherited (only by leaving it out) */
-    FORM_BOOL,         /* bool */
-    FORM_PLACEMENT,    /* enum placement */
-    FORM_PREEMPTIBLE,  /* enum preemptibility */
-    FORM_NAME,         /* struct str: a department or node pool */
-    FORM_PROJECT_NAME, /* struct str */
-    FORM_GROUP,        /* struct str: a group of people */
-    FORM_SELECTOR,     /* struct str key, value: one node label */
-    FORM_POOL_ORDER,   /* list of struct str_item and its count */
-    FORM_WINDOW_TYPE,  /* enum usage_window */
-    FORM_WINDOW,       /* int64_t, milliseconds, 0 for the default */
-    FORM_HALF_LIFE,    /* int64_t, milliseconds, 0 none */
-    FORM_TIME,         /* int64_t, milliseconds since 1970, 0 none */
-    FORM_CRON,         /* struct str */
-    FORM_K,            /* int64_t, thousandths less 1000, from 0 to 100 */
-    FORM_PART,         /* the same, from 0 to 1 */
-    FORM_NESTED,       /* read, compared and written by the code of its object */
+    FORM_GPUS,          /* int64_t, device shares */
+    FORM_GPUS_MAX,      /* the same, or AMOUNT_UNLIMITED */
+    FORM_CPUS,          /* int64_t, millicores, or AMOUNT_UNLIMITED */
+    FORM_MEMORY,        /* int64_t, bytes, or AMOUNT_UNLIMITED */
+    FORM_WEIGHT,        /* int64_t, thousandths */
+    FORM_RANK,          /* int64_t, a number of priority.h */
+    FORM_PRIORITY,      /* int64_t, a number of priority.h, 0 when left out */
+    FORM_DURATION,      /* int64_t, milliseconds, -1 inherited (only by leaving it out) */
+    FORM_BOOL,          /* bool */
+    FORM_PLACEMENT,     /* enum placement */
+    FORM_PLACEMENT_CPU, /* the same without PLACEMENT_PACK */
+    FORM_PREEMPTIBLE,   /* enum preemptibility */
+    FORM_NAME,          /* struct str: a department or node pool */
+    FORM_PROJECT_NAME,  /* struct str */
+    FORM_GROUP,         /* struct str: a group of people */
+    FORM_SELECTOR,      /* struct str key, value: one node label */
+    FORM_POOL_ORDER,    /* list of struct str_item and its count */
+    FORM_WINDOW_TYPE,   /* enum usage_window */
+    FORM_WINDOW,        /* int64_t, milliseconds, 0 for the default */
+    FORM_HALF_LIFE,     /* int64_t, milliseconds, 0 none */
+    FORM_TIME,          /* int64_t, milliseconds since 1970, 0 none */
+    FORM_CRON,          /* struct str */
+    FORM_K,             /* int64_t, thousandths less 1000, from 0 to 100 */
+    FORM_PART,          /* the same, from 0 to 1 */
+    FORM_NESTED,        /* read, compared and written by the code of its object */
 };
 
 struct key {

@@ -55,7 +55,7 @@ const struct keys pool_keys = KEYS(pool_items, pool_default);
 
 static const struct key placement_items[] = {
     KEY("gpu", FORM_PLACEMENT, struct pool, gpu_placement),
-    KEY("cpu", FORM_PLACEMENT, struct pool, cpu_placement),
+    KEY("cpu", FORM_PLACEMENT_CPU, struct pool, cpu_placement),
 };
 const struct keys placement_keys = KEYS(placement_items, pool_default);
 

@@ -111,7 +111,7 @@ static void random_pools(struct prng *r, struct arena *arena, struct plan *out)
             pool->label_key = own ? STR("example.com/Pool_1") : STR("runai.node-pool");
             pool->label_value = own ? arena_printf(arena, "%u", i) : pool->name;
         }
-        pool->gpu_placement = prng_below(r, 2);
+        pool->gpu_placement = prng_below(r, 3);
         pool->cpu_placement = prng_below(r, 2);
         pool->reclaim_min_runtime_ms = duration(r, 0);
         pool->preempt_min_runtime_ms = duration(r, 0);

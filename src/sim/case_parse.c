@@ -311,7 +311,7 @@ static void read_config(struct parsing *p, const struct doc *d)
     static const struct keys placement_keys = {
         0, PLACEMENT_KEYS, {STRS("gpu"), STRS("cpu")}
     };
-    static const struct str placements[] = {STRS("binpack"), STRS("spread")};
+    static const struct str placements[] = {STRS("binpack"), STRS("spread"), STRS("pack")};
     static const struct str orders[] = {STRS("pack"), STRS("spread")};
     static const struct str charges[] = {STRS("units"), STRS("share")};
     const struct at at = {NULL, STR("config"), 0};
@@ -332,7 +332,7 @@ static void read_config(struct parsing *p, const struct doc *d)
         const struct at in = {&at, STR("placement"), 0};
         const struct doc *k[MEMBERS_MAX];
         open_map(p, &in, m[PLACEMENT], &placement_keys, k);
-        config->gpu_placement = (enum placement)word_of(p, &in, "gpu", k[GPU], placements, 2);
+        config->gpu_placement = (enum placement)word_of(p, &in, "gpu", k[GPU], placements, 3);
         config->cpu_placement = (enum placement)word_of(p, &in, "cpu", k[CPU], placements, 2);
     }
 }

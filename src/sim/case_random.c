@@ -309,6 +309,7 @@ static void random_more(struct dice *d)
         }
     }
     w->config.reservation_after_ms = prng_chance(d->prng, 500) ? 10000 : 0;
+    w->config.gpu_placement = prng_chance(d->prng, 300) ? PLACEMENT_PACK : PLACEMENT_BINPACK;
     for (uint32_t i = prng_below(d->prng, 3); i > 0; i--) {
         random_budget(d);
     }
@@ -487,12 +488,16 @@ void case_random_to_json(const struct case_world *w, struct str id, struct jw *o
            STR("[\"allocate\",\"consolidation\",\"reclaim\",\"preempt\",\"stalegangeviction\"]"));
     jw_member_i64(out, STR("rounds"), 1);
     jw_member_i64(out, STR("stable_rounds"), 0);
-    if (w->config.reservation_after_ms > 0) {
-        jw_key(out, STR("config"));
+    jw_key(out, STR("config"));
+    jw_object_begin(out);
+    if (w->config.gpu_placement == PLACEMENT_PACK) {
+        jw_key(out, STR("placement"));
         jw_object_begin(out);
-        jw_member_i64(out, STR("reservation_after_s"), w->config.reservation_after_ms / 1000);
+        jw_member_string(out, STR("gpu"), STR("pack"));
         jw_object_end(out);
     }
+    jw_member_i64(out, STR("reservation_after_s"), w->config.reservation_after_ms / 1000);
+    jw_object_end(out);
     write_budgets(w, out);
     jw_key(out, STR("nodes"));
     jw_array_begin(out);

@@ -84,7 +84,7 @@ void demand_plan(struct sim_demand *d, struct arena *arena, struct input *out)
             .name = pools[i],
             .label_key = i == 0 ? STR("pool") : STR(""),
             .label_value = i == 0 ? STR("b") : STR(""),
-            .gpu_placement = prng_chance(p, 500) ? PLACEMENT_SPREAD : PLACEMENT_BINPACK,
+            .gpu_placement = prng_below(p, PLACEMENT_PACK + 1),
             .cpu_placement = prng_chance(p, 500) ? PLACEMENT_SPREAD : PLACEMENT_BINPACK,
             .reclaim_min_runtime_ms = random_runtime_ms(p),
             .preempt_min_runtime_ms = random_runtime_ms(p),
