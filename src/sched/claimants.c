@@ -199,11 +199,12 @@ struct verdict {
     struct reason reason;
 };
 
+// To the claimant, or to a twin of it, whose pods are alike.
 static void tell(struct sched *s, uint32_t claimant, const struct verdict *v)
 {
     s->out->stats.skipped[s->action] += v->skips;
     if (v->reason.code != REASON_NONE) {
-        explain_offer(s, claimant, &v->reason);
+        explain_retell(s, claimant, &v->reason, explain_pod_that_waits(s, claimant));
     }
 }
 

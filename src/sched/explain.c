@@ -88,18 +88,28 @@ void explain_offer(struct sched *s, uint32_t workload, const struct reason *r)
     }
 }
 
+void explain_retell(struct sched *s, uint32_t workload, const struct reason *r, uint32_t pod)
+{
+    struct reason own = *r;
+    own.task.ix = r->task.ix == IX_NONE ? IX_NONE : pod;
+    own.group.ix = r->group.ix == IX_NONE ? IX_NONE : task_of(s, pod)->group.ix;
+    explain_offer(s, workload, &own);
+}
+
+uint32_t explain_pod_that_waits(const struct sched *s, uint32_t workload)
+{
+    uint32_t t = workload_of(s, workload)->task_first;
+    while (s->tasks[t].state != WORK_PENDING) {
+        t++;
+    }
+    return t;
+}
+
 void explain_twin(struct sched *s, uint32_t workload, uint32_t twin)
 {
-    const struct snap_workload *from = workload_of(s, workload);
-    const struct snap_workload *to = workload_of(s, twin);
-    struct reason r = s->out->reasons[workload];
-    if (r.task.ix != IX_NONE) {
-        r.task.ix += to->task_first - from->task_first;
-    }
-    if (r.group.ix != IX_NONE) {
-        r.group.ix += to->group_first - from->group_first;
-    }
-    explain_offer(s, twin, &r);
+    const struct reason *r = &s->out->reasons[workload];
+    uint32_t pod = r->task.ix == IX_NONE ? 0 : r->task.ix - workload_of(s, workload)->task_first;
+    explain_retell(s, twin, r, workload_of(s, twin)->task_first + pod);
 }
 
 /* ---- a gang that found no place ---- */
@@ -225,27 +235,38 @@ static bool first_pipelined(const struct sched *s, uint32_t workload, uint32_t *
     return false;
 }
 
-// Some workload that is leaving the node, for "waiting for the release of".
-static uint32_t leaving_workload(const struct sched *s, uint32_t node)
+static bool share_devices(const struct sched *s, const struct place *a, const struct place *b)
 {
+    for (uint32_t i = 0; i < a->hold_count; i++) {
+        for (uint32_t k = 0; k < b->hold_count; k++) {
+            if (s->holds.items[a->hold_first + i].device.ix ==
+                s->holds.items[b->hold_first + k].device.ix) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// Who is leaving the place of the pod: best another workload, best one that is on its devices.
+static uint32_t leaving_workload(const struct sched *s, uint32_t task)
+{
+    const struct place *to = &s->tasks[task].place;
+    uint32_t best = IX_NONE;
+    int best_worth = 0;
     for (uint32_t i = 0; i < s->leaving.count; i++) {
         uint32_t t = s->leaving.items[i];
         const struct work *w = &s->tasks[t];
-        uint32_t at = w->old.node != IX_NONE ? w->old.node : w->place.node;
-        if (at == node && w->state != WORK_HELD) {
-            return task_of(s, t)->workload.ix;
+        const struct place *from = w->old.node != IX_NONE ? &w->old : &w->place;
+        bool other = task_of(s, t)->workload.ix != task_of(s, task)->workload.ix;
+        int worth = (other ? 2 : 0) + (share_devices(s, from, to) ? 1 : 0);
+        if (from->node == to->node && w->state != WORK_HELD &&
+            (best == IX_NONE || worth > best_worth)) {
+            best = task_of(s, t)->workload.ix;
+            best_worth = worth;
         }
     }
-    return IX_NONE;
-}
-
-static uint32_t first_pending(const struct sched *s, uint32_t workload)
-{
-    uint32_t t = workload_of(s, workload)->task_first;
-    while (s->tasks[t].state != WORK_PENDING) {
-        t++;
-    }
-    return t;
+    return best;
 }
 
 static void final_reason(struct sched *s, uint32_t workload)
@@ -257,10 +278,13 @@ static void final_reason(struct sched *s, uint32_t workload)
     struct reason r;
     if (first_pipelined(s, workload, &task)) {
         const struct work *x = &s->tasks[task];
-        reason_init(&r, x->claimed ? REASON_WAITING_FOR_CLAIM : REASON_WAITING_FOR_RELEASE);
+        uint32_t leaving = leaving_workload(s, task);
+        // A pod that is moved and has to leave its own place first has had nobody stopped for it.
+        bool freed = x->claimed && leaving != workload;
+        reason_init(&r, freed ? REASON_WAITING_FOR_CLAIM : REASON_WAITING_FOR_RELEASE);
         r.task.ix = task;
         r.node.ix = x->place.node;
-        r.other.ix = leaving_workload(s, x->place.node);
+        r.other.ix = leaving;
         explain_set(s, workload, &r);
     } else if (pending == 0) {
         reason_init(&r, w->was_bound ? REASON_PLACED : REASON_NONE);
@@ -282,12 +306,22 @@ static void final_reason(struct sched *s, uint32_t workload)
         known->code = REASON_PARTLY_PLACED;
     } else if (known->code == REASON_NONE) {
         // It was promised a place and lost it again, or nobody has looked at it in this cycle.
-        explain_pod(s, first_pending(s, workload), &r);
+        explain_pod(s, explain_pod_that_waits(s, workload), &r);
         if (w->ousted_by != IX_NONE || r.nodes[NODE_REASON_FITS] > 0) {
             r.code = REASON_BEHIND_IN_QUEUE;
             r.other.ix = w->ousted_by;
         }
         explain_set(s, workload, &r);
+    } else if (!known->has_nodes &&
+               (known->code == REASON_NO_VICTIMS || known->code == REASON_VICTIMS_NOT_ENOUGH)) {
+        // It had a place when nodes were looked at, and lost it.
+        explain_pod(s, known->task.ix, &r);
+        known->has_nodes = true;
+        memcpy(known->nodes, r.nodes, sizeof(r.nodes));
+        if (r.nodes[NODE_REASON_FITS] > 0) {
+            known->code = REASON_BEHIND_IN_QUEUE;
+            known->other.ix = w->ousted_by;
+        }
     }
 }
 

@@ -8,6 +8,11 @@
 void explain_offer(struct sched *s, uint32_t workload, const struct reason *r);
 /* explain_set keeps r whatever was known. */
 void explain_set(struct sched *s, uint32_t workload, const struct reason *r);
+/* explain_retell offers workload the reason that was found for another one with alike pods: what it
+ * says of that one's pods and groups is said of its own, pod being the one it failed at. */
+void explain_retell(struct sched *s, uint32_t workload, const struct reason *r, uint32_t pod);
+/* The first pod of the workload that waits; there is one. */
+uint32_t explain_pod_that_waits(const struct sched *s, uint32_t workload);
 /* explain_twin gives a twin (waiting.h) of which nothing is known the reason of the workload. */
 void explain_twin(struct sched *s, uint32_t workload, uint32_t twin);
 /* explain_failure makes the reason of a gang that found no place, with the counts per node. The

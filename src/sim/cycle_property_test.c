@@ -515,6 +515,62 @@ static void check_reasons(struct trial *t)
     }
 }
 
+static bool tells_nodes(enum reason_code code)
+{
+    return code == REASON_NO_NODE_FITS || code == REASON_TOO_LARGE ||
+           code == REASON_GANG_INCOMPLETE || code == REASON_NO_VICTIMS ||
+           code == REASON_VICTIMS_NOT_ENOUGH || code == REASON_PARTLY_PLACED;
+}
+
+/* What the numbers of a reason say is what its code says. */
+static bool numbers_agree(const struct reason *r)
+{
+    enum reason_code code = r->code;
+    bool over = code == REASON_OVER_LIMIT || code == REASON_NON_PREEMPTIBLE_OVER_QUOTA;
+    if (over || code == REASON_FAIR_SHARE_REACHED) {
+        /* A queue may be above its fair share in what this workload does not ask for. */
+        return r->queue.ix != IX_NONE && r->held + r->requested > r->bound &&
+               (r->requested > 0 || !over);
+    }
+    if (code == REASON_TOO_LARGE || code == REASON_LARGER_THAN_POOL || code == REASON_TOPOLOGY) {
+        return r->requested > r->bound;
+    }
+    if (code == REASON_GANG_INCOMPLETE) {
+        return r->held > 0 && r->held < r->requested;
+    }
+    return code != REASON_NO_NODE_FITS || r->nodes[NODE_REASON_FITS] == 0;
+}
+
+/* R9: the counts per node of every reason add up to the nodes of the pool, whom it names is whom it
+ * is about, and its numbers say what its code says. */
+static void check_reason_numbers(struct trial *t)
+{
+    for (uint32_t i = 0; i < t->snap.workloads.count; i++) {
+        const struct snap_workload *w = &t->snap.workloads.items[i];
+        const struct reason *r = &t->decisions.reasons[i];
+        uint32_t sum = 0;
+        for (uint32_t n = 0; n < NODE_REASON_COUNT; n++) {
+            sum += r->nodes[n];
+        }
+        if (sum != (r->has_nodes ? t->snap.nodes.count : 0) ||
+            (tells_nodes(r->code) && !r->has_nodes)) {
+            BROKEN(t, "nodes that do not add up", STR_FMT ": " STR_FMT ": %u of %u",
+                   STR_ARG(w->name), STR_ARG(reason_name(r->code)), sum, t->snap.nodes.count);
+        }
+        bool task = r->task.ix == IX_NONE ||
+                    (r->task.ix >= w->task_first && r->task.ix < w->task_first + w->task_count);
+        bool group = r->group.ix == IX_NONE || (r->group.ix >= w->group_first &&
+                                                r->group.ix < w->group_first + w->group_count);
+        if (r->code != REASON_NONE &&
+            (!task || !group || !numbers_agree(r) ||
+             (r->other.ix == i && r->code != REASON_WAITING_FOR_RELEASE))) {
+            BROKEN(t, "a reason that is not true", STR_FMT ": " STR_FMT ": %lld, %lld, %lld",
+                   STR_ARG(w->name), STR_ARG(reason_name(r->code)), (long long)r->requested,
+                   (long long)r->held, (long long)r->bound);
+        }
+    }
+}
+
 /* What was decided, in names. */
 static struct str decided(const struct trial *t, struct buf *text)
 {
@@ -601,6 +657,7 @@ TEST(one_cycle)
         check_drains(&t);
         check_guarantees(&t);
         check_reasons(&t);
+        check_reason_numbers(&t);
     }
     EXPECT(evictions > 0);
     EXPECT(binds > 0);
