@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The route table, and what every request passes: which route, who asks, whether they may.
+// What every request passes: which route, who asks, whether they may, whether it is as the route says.
 #include "api/api.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "api/args.h"
 #include "api/call.h"
 #include "base/check.h"
 #include "base/mem.h"
@@ -14,39 +15,7 @@
 #include "io/yaml.h"
 #include "model/limits.h"
 
-#define PREFIX "/api/weir/v1"
-
-const struct route routes[] = {
-    {"GET",    "/healthz",             get_health,       "Whether the server answers",                                true },
-    {"GET",    "/version",             get_version,      "Version of the server",                                     true },
-    {"GET",    "/whoami",              get_whoami,       "Who you are to the server",                                 false},
-    {"GET",    "/cluster",             get_cluster,      "Devices, nodes and workloads in numbers",                   false},
-    {"GET",    "/plan",                get_plan,         "The plan in force, as a file",                              false},
-    {"POST",   "/plan/check",          check_plan,       "Problems of a plan, against the hardware and what is held",
-     false                                                                                                                 },
-    {"POST",   "/plan/diff",           diff_plan,        "What applying a plan would change",                         false},
-    {"POST",   "/plan/apply",          apply_plan,       "Apply a plan, all or nothing",                              false},
-    {"GET",    "/departments",         get_departments,  "Departments with what they may and hold",                   false},
-    {"GET",    "/departments/*",       get_department,   "One department",                                            false},
-    {"GET",    "/projects",            get_projects,     "Projects with what they may and hold",                      false},
-    {"GET",    "/projects/*",          get_project,      "One project",                                               false},
-    {"GET",    "/nodepools",           get_pools,        "Node pools",                                                false},
-    {"GET",    "/nodepools/*",         get_pool,         "One node pool with its queues",                             false},
-    {"GET",    "/nodes",               get_nodes,        "Nodes with their devices",                                  false},
-    {"GET",    "/nodes/*",             get_node,         "One node",                                                  false},
-    {"GET",    "/workloads",           get_workloads,    "Workloads, a page at a time",                               false},
-    {"POST",   "/workloads",           post_workload,    "Submit a workload",                                         false},
-    {"GET",    "/workloads/watch",     watch_workloads,  "Workloads as they change, a stream of events",
-     false                                                                                                                 },
-    {"GET",    "/workloads/@",         get_workload,     "One workload with its events",                              false},
-    {"DELETE", "/workloads/@",         delete_workload,  "Stop and delete a workload",                                false},
-    {"POST",   "/workloads/@/suspend", suspend_workload, "Stop a workload, to be resumed",                            false},
-    {"POST",   "/workloads/@/resume",  resume_workload,  "Let a suspended workload start again",                      false},
-    {"GET",    "/workloads/@/why",     get_why,          "Why it waits, runs or was stopped",                         false},
-    {"GET",    "/workloads/@/logs",    get_logs,         "Output of one of its pods",                                 false},
-    {"GET",    "/workloads/@/exec",    get_exec,         "Run a command in one of its pods (WebSocket)",              false},
-};
-const uint32_t routes_count = COUNT_OF(routes);
+#define OWN "/api/weir/v1/"
 
 /* ---- answering ---- */
 
@@ -103,6 +72,18 @@ static struct str field_name(struct call *c, const char *field)
     return f;
 }
 
+/* For those who read nothing else: where it is, with which value, and what helps. */
+static struct str details(struct call *c, struct str field, const struct err *err)
+{
+    struct str out = str_from_c(err->hint);
+    if (field.len > 0) {
+        out = arena_printf(c->arena, "field " STR_FMT "%s" STR_FMT "%s%s", STR_ARG(field),
+                           c->value.len > 0 ? ", value " : "", STR_ARG(c->value),
+                           err->hint[0] != '\0' ? ": " : "", err->hint);
+    }
+    return out;
+}
+
 void call_fail(struct call *c, const struct err *err)
 {
     const struct status_info *info = status_info(err->status);
@@ -112,8 +93,9 @@ void call_fail(struct call *c, const struct err *err)
     jw_member_i64(&w, STR("code"), info->http);
     jw_member_string(&w, STR("status"), str_from_c(info->name));
     jw_member_string(&w, STR("message"), str_from_c(err->text));
-    jw_member_string(&w, STR("details"), str_from_c(err->hint));
-    jw_member_string(&w, STR("field"), field_name(c, err->field));
+    struct str field = field_name(c, err->field);
+    jw_member_string(&w, STR("details"), details(c, field, err));
+    jw_member_string(&w, STR("field"), field);
     jw_member_string(&w, STR("value"), c->value);
     jw_member_string(&w, STR("hint"), str_from_c(err->hint));
     jw_member_string(&w, STR("request_id"), str_from_c(c->request->id));
@@ -140,101 +122,27 @@ void call_fail(struct call *c, const struct err *err)
 
 void call_refuse(struct call *c, const char *what, const struct err *err)
 {
-    writer_refused(c->api->writer, c->user, str_from_c(what), err);
+    writer_refused(c->api->writer, c->user, str_from_c(what != NULL ? what : c->entry->route->id),
+                   err);
     call_fail(c, err);
 }
 
 /* ---- asking ---- */
-
-static bool bad_argument(struct call *c, struct str name, struct str value, const char *expected)
-{
-    struct err err;
-    err_set(&err, STATUS_INVALID, "expected %s, got \"" STR_FMT "\"", expected,
-            STR_ARG(str_sub(value, 0, 100)));
-    err_field(&err, STR_FMT, STR_ARG(name));
-    c->value = value;
-    call_fail(c, &err);
-    return false;
-}
-
-bool call_flag(struct call *c, struct str name, bool *out)
-{
-    struct str v = http_arg(c->request, name);
-    if (v.len == 0) {
-        return true;
-    }
-    bool yes = str_eq(v, STR("1")) || str_eq(v, STR("true"));
-    if (!yes && !str_eq(v, STR("0")) && !str_eq(v, STR("false"))) {
-        return bad_argument(c, name, v, "0 or 1");
-    }
-    *out = yes;
-    return true;
-}
-
-bool call_number(struct call *c, struct str name, int64_t least, int64_t most, int64_t *out)
-{
-    struct str v = http_arg(c->request, name);
-    int64_t n;
-    if (v.len == 0) {
-        return true;
-    }
-    if (!num_parse_i64(v, &n) || n < least || n > most) {
-        return bad_argument(c, name, v,
-                            arena_printf(c->arena, "a whole number from %lld to %lld",
-                                         (long long)least, (long long)most)
-                                .ptr);
-    }
-    *out = n;
-    return true;
-}
-
-bool call_args(struct call *c, const char *names)
-{
-    enum { NAMES_MAX = 16 };
-    struct str known[NAMES_MAX];
-    uint32_t count = 0;
-    struct str rest = str_from_c(names);
-    struct str name;
-    while (str_split(&rest, ' ', &name)) {
-        CHECK(count < NAMES_MAX);
-        known[count++] = name;
-    }
-    for (uint32_t i = 0; i < c->request->args_count; i++) {
-        struct str given = c->request->args[i].name;
-        uint32_t at = 0;
-        while (at < count && !str_eq(known[at], given)) {
-            at++;
-        }
-        if (at == count) {
-            struct err err;
-            err_set(&err, STATUS_INVALID, "there is no argument \"" STR_FMT "\" here",
-                    STR_ARG(str_sub(given, 0, 100)));
-            err_field(&err, STR_FMT, STR_ARG(str_sub(given, 0, 100)));
-            uint32_t near = str_nearest(given, known, count);
-            if (near < count) {
-                err_hint(&err, "did you mean \"" STR_FMT "\"?", STR_ARG(known[near]));
-            } else {
-                err_hint(&err, "known here: %s", names);
-            }
-            call_fail(c, &err);
-            return false;
-        }
-    }
-    return true;
-}
 
 const struct workload *call_workload(struct call *c)
 {
     struct uuid id;
     const struct workload *wl = NULL;
     struct err err;
-    if (c->segments_count == 1 && uuid_parse(c->segments[0], &id)) {
+    if (c->segments.count == 1 && uuid_parse(c->segments.items[0], &id)) {
         wl = engine_find(c->api->config.engine, id);
-        err_set(&err, STATUS_UNKNOWN, "there is no workload " STR_FMT, STR_ARG(c->segments[0]));
-    } else if (c->segments_count == 2) {
-        wl = engine_find_name(c->api->config.engine, c->segments[0], c->segments[1]);
+        err_set(&err, STATUS_UNKNOWN, "there is no workload " STR_FMT,
+                STR_ARG(c->segments.items[0]));
+    } else if (c->segments.count == 2) {
+        wl = engine_find_name(c->api->config.engine, c->segments.items[0], c->segments.items[1]);
         err_set(&err, STATUS_UNKNOWN, "project " STR_FMT " has no workload \"" STR_FMT "\"",
-                STR_ARG(str_sub(c->segments[0], 0, 100)), STR_ARG(str_sub(c->segments[1], 0, 100)));
+                STR_ARG(str_sub(c->segments.items[0], 0, 100)),
+                STR_ARG(str_sub(c->segments.items[1], 0, 100)));
     } else {
         err_set(&err, STATUS_UNKNOWN, "a workload is named by its id or by PROJECT/NAME");
     }
@@ -292,66 +200,6 @@ void call_command(struct call *c, struct input *in,
 
 /* ---- the way in ---- */
 
-/* Matches path against a route's; fills c->segments. */
-static bool matches(const struct route *route, struct str path, struct call *c)
-{
-    struct str pattern = str_from_c(route->path);
-    struct str want;
-    struct str have;
-    c->segments_count = 0;
-    pattern = str_sub(pattern, 1, pattern.len);
-    if (!str_starts(path, STR("/"))) {
-        return false;
-    }
-    path = str_sub(path, 1, path.len);
-    while (str_split(&pattern, '/', &want)) {
-        if (!str_split(&path, '/', &have)) {
-            return false;
-        }
-        bool any = str_eq(want, STR("*")) || str_eq(want, STR("@"));
-        if (!any && !str_eq(want, have)) {
-            return false;
-        }
-        if (any) {
-            if (have.len == 0) {
-                return false;
-            }
-            c->segments[c->segments_count++] = have;
-        }
-        struct uuid id;
-        if (str_eq(want, STR("@")) && !uuid_parse(have, &id)) {
-            if (!str_split(&path, '/', &have) || have.len == 0) {
-                return false;
-            }
-            c->segments[c->segments_count++] = have;
-        }
-    }
-    return path.ptr == NULL;
-}
-
-static const struct route *find_route(struct call *c, struct str path, bool *other_method)
-{
-    struct str method = c->request->method;
-    method = str_eq(method, STR("HEAD")) ? STR("GET") : method;
-    *other_method = false;
-    for (uint32_t i = 0; i < routes_count; i++) {
-        if (matches(&routes[i], path, c)) {
-            if (str_eq(method, str_from_c(routes[i].method))) {
-                return &routes[i];
-            }
-            *other_method = true;
-        }
-    }
-    return NULL;
-}
-
-static struct str below_prefix(struct str path)
-{
-    bool inside = str_starts(path, STR(PREFIX "/"));
-    bool top = str_eq(path, STR("/healthz")) || str_eq(path, STR("/version"));
-    return inside ? str_sub(path, sizeof PREFIX - 1, path.len) : top ? path : STR("");
-}
-
 static bool may_use(const struct peer *peer)
 {
     return peer->uid == 0 || peer->uid == geteuid();
@@ -383,7 +231,8 @@ static enum status identify(struct call *c, struct err *err)
 static bool admitted(struct call *c)
 {
     struct err err;
-    if ((c->route != NULL && c->route->open) || identify(c, &err) == STATUS_OK) {
+    if ((c->entry != NULL && (c->entry->route->flags & ROUTE_OPEN) != 0) ||
+        identify(c, &err) == STATUS_OK) {
         return true;
     }
     call_fail(c, &err);
@@ -402,45 +251,127 @@ static struct call *call_new(struct api *api, struct http_request *r)
     return c;
 }
 
+/* ---- arguments and bodies ---- */
+
+static bool is_command(const struct call *c)
+{
+    return !str_eq(c->request->method, STR("GET")) && !str_eq(c->request->method, STR("HEAD"));
+}
+
+static void fail_check(struct call *c, const struct err *err)
+{
+    if (is_command(c)) {
+        call_refuse(c, NULL, err);
+    } else {
+        call_fail(c, err);
+    }
+}
+
+static bool check(struct call *c, const struct schema *type, const struct doc *value)
+{
+    struct problems *problems = ARENA_NEW(c->arena, struct problems);
+    struct err err;
+    problems_init(problems, c->arena);
+    schema_check(type, value, STR(""), problems, &c->value);
+    if (problems->error_count == 0) {
+        return true;
+    }
+    problems_to_err(problems, &err);
+    c->problems = problems->count > 1 ? problems : NULL;
+    fail_check(c, &err);
+    return false;
+}
+
+static bool read_args(struct call *c)
+{
+    c->args = args_doc(c->entry->args, c->request, c->arena);
+    return check(c, c->entry->args, c->args);
+}
+
+/* An empty body is an empty object or list; a string is a document in a document. */
+static bool read_body(struct call *c)
+{
+    const struct schema *type = c->entry->body;
+    struct doc *body = NULL;
+    struct err err;
+    if (type == NULL) {
+        return true;
+    }
+    struct str text = str_trim(c->request->body);
+    if (text.len == 0) {
+        const struct schema *plain = type->kind == SCHEMA_NAMED ? type->of : type;
+        text = plain->kind == SCHEMA_LIST ? STR("[]") : STR("{}");
+    }
+    enum status status = json_doc(text, c->arena, &body, &err);
+    if (status == STATUS_OK && body->kind == DOC_STRING) {
+        status = json_doc(body->text, c->arena, &body, &err);
+    }
+    if (status != STATUS_OK) {
+        fail_check(c, &err);
+        return false;
+    }
+    c->body = body;
+    return check(c, type, body);
+}
+
+static enum status nothing_there(const struct http_request *r, bool other_method, struct err *err)
+{
+    struct str path = str_clip(r->path, 200);
+    if (other_method) {
+        err_set(err, STATUS_NO_METHOD, STR_FMT " is not possible on " STR_FMT, STR_ARG(r->method),
+                STR_ARG(path));
+    } else {
+        err_set(err, STATUS_UNKNOWN, "there is nothing to " STR_FMT " at " STR_FMT,
+                STR_ARG(r->method), STR_ARG(path));
+    }
+    return err_hint(err, "the paths are in docs/api.md and at /api/openapi.json");
+}
+
 static void handle(void *ctx, struct http_request *r)
 {
     struct api *api = ctx;
     struct call *c = call_new(api, r);
     struct err err;
     bool other_method = false;
-    c->route = find_route(c, below_prefix(r->path), &other_method);
+    c->entry = route_find(&api->table, r->method, r->path, &c->segments, &other_method);
     if (!admitted(c)) {
         return;
     }
-    if (c->route == NULL) {
-        err_set(&err, STATUS_UNKNOWN,
-                other_method ? "%.*s is not possible on %.*s" : "there is nothing to %.*s at %.*s",
-                STR_ARG(r->method), STR_ARG(str_sub(r->path, 0, 200)));
-        err_hint(&err, "the paths are in docs/api.md, below " PREFIX);
+    if (c->entry == NULL) {
+        nothing_there(r, other_method, &err);
         call_fail(c, &err);
         return;
     }
     LOG(LOG_DEBUG, "request", LOG_C("request", r->id), LOG_STR("method", r->method),
         LOG_STR("path", r->path), LOG_STR("user", c->user));
-    c->route->handle(c);
+    if (c->entry->route->handle == NULL) {
+        err_set(&err, STATUS_UNSUPPORTED, "weir does not have this yet: %s",
+                c->entry->route->summary);
+        err_hint(&err, "docs/api.md lists what there is");
+        call_fail(c, &err);
+        return;
+    }
+    if (read_args(c) && read_body(c)) {
+        c->entry->route->handle(c);
+    }
 }
 
 static size_t body_max(void *ctx, const struct http_request *r)
 {
     (void)ctx;
     struct peer peer;
-    if (!r->local || !str_eq(r->method, STR("POST")) || peer_get(r->fd, &peer, NULL) != STATUS_OK ||
+    if (!r->local || str_eq(r->method, STR("GET")) || peer_get(r->fd, &peer, NULL) != STATUS_OK ||
         !may_use(&peer)) {
         return 0; /* nothing is kept for those who are refused anyway */
     }
-    return str_starts(r->path, STR(PREFIX "/plan/")) ? YAML_BYTES_MAX : BODY_BYTES_MAX;
+    return str_starts(r->path, STR(OWN "plan/")) ? YAML_BYTES_MAX : BODY_BYTES_MAX;
 }
 
 static void refuse(void *ctx, struct http_request *r, const struct err *err)
 {
     struct call *c = call_new(ctx, r);
     bool other_method;
-    c->route = find_route(c, below_prefix(r->path), &other_method);
+    c->entry = route_find(&c->api->table, r->method, r->path, &c->segments, &other_method);
     if (admitted(c)) {
         call_fail(c, err);
     }
@@ -450,6 +381,7 @@ struct api *api_new(const struct api_config *config)
 {
     struct api *api = mem_alloc(sizeof *api);
     api->config = *config;
+    route_table_init(&api->table, route_groups, route_groups_count);
     arena_init(&api->arena, 0);
     api->server = arena_str(&api->arena, config->server);
     arena_init(&api->seen_arenas[0], 0);
@@ -488,6 +420,7 @@ void api_free(struct api *api)
         return;
     }
     plans_free(api);
+    route_table_done(&api->table);
     arena_done(&api->seen_arenas[0]);
     arena_done(&api->seen_arenas[1]);
     arena_done(&api->arena);

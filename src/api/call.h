@@ -3,6 +3,8 @@
 #pragma once
 
 #include "api/api.h"
+#include "api/body.h"
+#include "api/route.h"
 #include "api/show.h"
 #include "base/array.h"
 #include "io/peer.h"
@@ -10,7 +12,6 @@
 enum {
     BODY_BYTES_MAX = 1 << 20, /* of a request; a plan: YAML_BYTES_MAX */
     ANSWER_BYTES_MAX = 256 << 20,
-    SEGMENTS_MAX = 8,
     PLANS_KEPT = 16, /* of earlier revisions, to say what others changed */
 };
 
@@ -27,6 +28,7 @@ struct kept_plan {
 
 struct api {
     struct api_config config;
+    struct route_table table;
     struct writer *writer;
     struct str server;
     struct arena arena;
@@ -49,14 +51,14 @@ struct api {
     struct kept_plan kept[PLANS_KEPT];
 };
 
-struct route;
 struct call {
     struct api *api;
     struct http_request *request;
     struct arena *arena; /* the request's */
-    const struct route *route;
-    struct str segments[SEGMENTS_MAX]; /* what * and @ of the route stand for */
-    uint32_t segments_count;
+    const struct route_entry *entry;
+    struct route_segments segments; /* what the parameters of the path stand for */
+    const struct doc *args;         /* of the query, checked: api/args.h */
+    const struct doc *body;         /* checked; NULL where the route takes none */
     struct peer peer;
     struct str user;                   /* name of the one who asks */
     struct str value;                  /* the wrong value, for an error's body */
@@ -69,14 +71,7 @@ struct call {
     struct kept_name *name;
 };
 
-struct route {
-    const char *method, *path; /* "*": one segment; "@": a workload, an id or PROJECT/NAME */
-    void (*handle)(struct call *c);
-    const char *summary; /* for docs/api.md */
-    bool open;           /* answered to everyone, over TCP too */
-};
-extern const struct route routes[];
-extern const uint32_t routes_count;
+extern const struct route_group group_weir;
 
 /* ---- answering ---- */
 
@@ -86,24 +81,21 @@ void call_begin(struct call *c, struct jw *w);
 void call_send(struct call *c, int code);
 /* call_fail answers with the error's body (and problems, changes, value where set). */
 void call_fail(struct call *c, const struct err *err);
-/* call_refuse is call_fail for a command refused at the edge: it is kept for the audit. */
+/* call_refuse is call_fail for a command refused at the edge: it is kept for the audit. NULL: under
+ * the name of the route. */
 void call_refuse(struct call *c, const char *what, const struct err *err);
 
 /* ---- asking ---- */
 
-/* call_flag reads ?name=0|1 (also false, true); false and the error answered when it is neither. */
-MUST_USE bool call_flag(struct call *c, struct str name, bool *out);
-/* call_number reads ?name=N in [least, most]; *out keeps its value when it is left out. */
-MUST_USE bool call_number(struct call *c, struct str name, int64_t least, int64_t most,
-                          int64_t *out);
-/* call_args: every argument must be one of these (separated by spaces); error answered otherwise. */
-MUST_USE bool call_args(struct call *c, const char *names);
-/* call_workload finds the workload that @ stands for; NULL: answered. */
+/* call_workload finds the workload that {workload} stands for; NULL: answered. */
 const struct workload *call_workload(struct call *c);
 /* call_command sends the command; done is called with the outcome when it is durable. author and
  * key are filled in here. */
 void call_command(struct call *c, struct input *in,
                   void (*done)(struct call *c, const struct outcome *));
+
+/* submit_mint gives the workload and its spec.pods pods their ids. */
+void submit_mint(struct submit *s, struct arena *arena);
 
 /* ---- names ---- */
 
@@ -119,6 +111,7 @@ void name_done(struct call *c);
 /* ---- handlers, by file ---- */
 void get_whoami(struct call *c);
 void get_version(struct call *c);
+void get_openapi(struct call *c);
 void get_health(struct call *c);
 void get_cluster(struct call *c);
 void get_departments(struct call *c);

@@ -273,7 +273,7 @@ static bool handshake(struct call *c, char accept[WS_ACCEPT_SIZE])
 
 static const struct pod *running_pod(struct call *c, const struct workload *wl)
 {
-    struct str wanted = http_arg(c->request, STR("pod"));
+    struct str wanted = body_str(c->args, STR("pod"));
     struct uuid id = {0};
     struct err err;
     bool named = wanted.len > 0;
@@ -296,11 +296,10 @@ void get_exec(struct call *c)
 {
     const struct workload *wl = call_workload(c);
     const struct api_host *host = &c->api->config.host;
-    bool terminal = false;
+    bool terminal = body_bool(c->args, STR("tty"), false);
     char accept[WS_ACCEPT_SIZE];
     struct err err;
-    if (wl == NULL || !call_args(c, "cmd tty pod") || !call_flag(c, STR("tty"), &terminal) ||
-        !handshake(c, accept)) {
+    if (wl == NULL || !handshake(c, accept)) {
         return;
     }
     struct str *argv = ARENA_ARRAY(c->arena, struct str, c->request->args_count);
@@ -310,14 +309,7 @@ void get_exec(struct call *c)
             argv[argc++] = c->request->args[i].value;
         }
     }
-    const struct pod *p = NULL;
-    if (argc == 0) {
-        err_set(&err, STATUS_INVALID, "there is no command to run");
-        err_field(&err, "cmd");
-        call_fail(c, &err);
-        return;
-    }
-    p = running_pod(c, wl);
+    const struct pod *p = running_pod(c, wl);
     if (p == NULL) {
         return;
     }

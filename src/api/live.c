@@ -142,10 +142,7 @@ void live_changed(struct api *api)
 void watch_workloads(struct call *c)
 {
     struct api *api = c->api;
-    if (!call_args(c, "project")) {
-        return;
-    }
-    struct str project = http_arg(c->request, STR("project"));
+    struct str project = body_str(c->args, STR("project"));
     const struct state *st = state_of(api);
     if (project.len > 0 && show_find_project(&st->plan, project) == NULL) {
         struct err err;

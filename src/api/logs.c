@@ -163,7 +163,7 @@ static void on_turn(void *arg)
 /* The pod asked for, or the first; NULL: answered. */
 static const struct pod *choose_pod(struct call *c, const struct workload *wl)
 {
-    struct str wanted = http_arg(c->request, STR("pod"));
+    struct str wanted = body_str(c->args, STR("pod"));
     struct uuid id;
     struct err err;
     if (wanted.len == 0) {
@@ -255,16 +255,16 @@ static void say_start(struct call *c, const struct log_stream *s)
 
 void get_logs(struct call *c)
 {
-    struct log_stream found = {.fd = -1};
-    bool previous = false;
-    int64_t tail = -1, attempt = 0;
+    struct log_stream found = {
+        .fd = -1,
+        .follow = body_bool(c->args, STR("follow"), false),
+        .offset = body_i64(c->args, STR("offset"), 0),
+    };
+    bool previous = body_bool(c->args, STR("previous"), false);
+    int64_t tail = body_i64(c->args, STR("tail"), -1);
+    int64_t attempt = body_i64(c->args, STR("attempt"), 0);
     const struct workload *wl = call_workload(c);
-    if (wl == NULL || !call_args(c, "pod follow tail previous attempt offset") ||
-        !call_flag(c, STR("follow"), &found.follow) || !call_flag(c, STR("previous"), &previous) ||
-        !call_number(c, STR("tail"), -1, TAIL_LINES_MAX, &tail) ||
-        !call_number(c, STR("attempt"), 1, UINT32_MAX, &attempt) ||
-        !call_number(c, STR("offset"), 0, INT64_MAX, &found.offset) ||
-        !one_start(c, previous, attempt, tail, found.offset)) {
+    if (wl == NULL || !one_start(c, previous, attempt, tail, found.offset)) {
         return;
     }
     const struct pod *p = choose_pod(c, wl);

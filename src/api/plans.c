@@ -95,20 +95,18 @@ static void make_input(const struct plan_body *b, struct input *in)
     in->plan_apply.prune = b->prune;
 }
 
-/* Reads the file; all that is wrong with its form is in b->problems. False: an argument was wrong,
- * and that has been answered. */
-static bool read_form(struct call *c, struct plan_body *b)
+/* Reads the file; all that is wrong with its form is in b->problems. */
+static void read_form(struct call *c, struct plan_body *b)
 {
-    *b = (struct plan_body){.problems = ARENA_NEW(c->arena, struct problems)};
+    *b = (struct plan_body){
+        .problems = ARENA_NEW(c->arena, struct problems),
+        .prune = body_bool(c->args, STR("prune"), false),
+        .base_revision = body_i64(c->args, STR("base_revision"), 0),
+    };
     problems_init(b->problems, c->arena);
-    if (!call_args(c, "prune base_revision") || !call_flag(c, STR("prune"), &b->prune) ||
-        !call_number(c, STR("base_revision"), 0, INT64_MAX, &b->base_revision)) {
-        return false;
-    }
     if (yaml_parse(c->request->body, c->arena, &b->root, b->problems) == STATUS_OK) {
         plan_from_doc(b->root, c->arena, &b->plan, b->problems);
     }
-    return true;
 }
 
 /* Adds what is wrong with the meaning of the plan as it would be. */
@@ -122,13 +120,10 @@ static void check_meaning(struct call *c, struct plan_body *b)
     }
 }
 
-static bool read_plan(struct call *c, struct plan_body *b)
+static void read_plan(struct call *c, struct plan_body *b)
 {
-    if (!read_form(c, b)) {
-        return false;
-    }
+    read_form(c, b);
     check_meaning(c, b);
-    return true;
 }
 
 static void fail_with_problems(struct call *c, const struct plan_body *b, const char *what)
@@ -143,18 +138,7 @@ static void fail_with_problems(struct call *c, const struct plan_body *b, const 
 
 void get_plan(struct call *c)
 {
-    struct str format = http_arg(c->request, STR("format"));
     struct err err;
-    if (!call_args(c, "format")) {
-        return;
-    }
-    if (format.len > 0 && !str_eq(format, STR("json")) && !str_eq(format, STR("yaml"))) {
-        err_set(&err, STATUS_INVALID, "expected json or yaml, got \"" STR_FMT "\"",
-                STR_ARG(str_sub(format, 0, 100)));
-        err_field(&err, "format");
-        call_fail(c, &err);
-        return;
-    }
     struct buf yaml;
     buf_init(&yaml, YAML_TEXT_MAX);
     plan_to_yaml(&state_of(c)->plan, &yaml);
@@ -163,7 +147,7 @@ void get_plan(struct call *c)
     jw_object_begin(&w);
     jw_member_i64(&w, STR("revision"), state_of(c)->plan_revision);
     bool ok = !yaml.full;
-    if (ok && str_eq(format, STR("json"))) {
+    if (ok && str_eq(body_str(c->args, STR("format")), STR("json"))) {
         const struct doc *root = NULL;
         struct problems problems;
         problems_init(&problems, c->arena);
@@ -188,9 +172,7 @@ void get_plan(struct call *c)
 void check_plan(struct call *c)
 {
     struct plan_body b;
-    if (!read_plan(c, &b)) {
-        return;
-    }
+    read_plan(c, &b);
     if (b.problems->error_count == 0) { /* what is held may stand against it */
         struct input in;
         struct outcome outcome = {0};
@@ -222,9 +204,7 @@ void check_plan(struct call *c)
 void diff_plan(struct call *c)
 {
     struct plan_body b;
-    if (!read_plan(c, &b)) {
-        return;
-    }
+    read_plan(c, &b);
     if (b.problems->error_count > 0) {
         fail_with_problems(c, &b, "plan diff");
         return;
@@ -293,9 +273,7 @@ static bool is_conflict(struct call *c, const struct plan_body *b, const struct 
 void apply_plan(struct call *c)
 {
     struct applied *a = ARENA_NEW(c->arena, struct applied);
-    if (!read_form(c, &a->body)) {
-        return;
-    }
+    read_form(c, &a->body);
     struct input in;
     make_input(&a->body, &in);
     if (a->body.problems->error_count == 0 && is_conflict(c, &a->body, &in)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Handlers that only read: the server itself, departments, projects, node pools, nodes.
 #include "api/call.h"
+#include "base/check.h"
 
 void get_health(struct call *c)
 {
@@ -20,6 +21,16 @@ void get_version(struct call *c)
     jw_member_string(&w, STR("version"), STR(WEIR_VERSION));
     jw_object_end(&w);
     call_send(c, 200);
+}
+
+void get_openapi(struct call *c)
+{
+    struct route_table *t = &c->api->table;
+    if (t->openapi.len == 0) {
+        openapi_write(t, &t->openapi);
+        CHECK(!t->openapi.full);
+    }
+    http_answer(c->request, 200, "application/json", buf_view(&t->openapi));
 }
 
 void get_whoami(struct call *c)
@@ -68,7 +79,7 @@ static void unknown(struct call *c, const char *what, const char *noun, const st
                     uint32_t count)
 {
     struct err err;
-    struct str name = str_sub(c->segments[0], 0, 100);
+    struct str name = str_sub(c->segments.items[0], 0, 100);
     err_set(&err, STATUS_UNKNOWN, "there is no %s \"" STR_FMT "\"", what, STR_ARG(name));
     uint32_t near = str_nearest(name, names, count);
     if (near < count) {
@@ -84,13 +95,13 @@ static const struct plan *plan_of(const struct call *c)
     return &engine_state(c->api->config.engine)->plan;
 }
 
-/* The names of a table's rows, and the row that has the name asked for (count: none). */
-#define FIND_NAMED(c, items, items_count, names, at)                        \
-    struct str *names = ARENA_ARRAY((c)->arena, struct str, (items_count)); \
-    uint32_t at = (items_count);                                            \
-    for (uint32_t i_ = 0; i_ < (items_count); i_++) {                       \
-        names[i_] = (items)[i_].name;                                       \
-        at = str_eq(names[i_], (c)->segments[0]) ? i_ : at;                 \
+/* The names of a table's rows, and the row that has the name asked for (rows_count: none). */
+#define FIND_NAMED(c, rows, rows_count, names, at)                         \
+    struct str *names = ARENA_ARRAY((c)->arena, struct str, (rows_count)); \
+    uint32_t at = (rows_count);                                            \
+    for (uint32_t i_ = 0; i_ < (rows_count); i_++) {                       \
+        names[i_] = (rows)[i_].name;                                       \
+        at = str_eq(names[i_], (c)->segments.items[0]) ? i_ : at;          \
     }
 
 void get_departments(struct call *c)

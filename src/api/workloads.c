@@ -3,16 +3,14 @@
 #include <stdio.h>
 
 #include "api/call.h"
-#include "api/read.h"
 #include "base/num.h"
 #include "codec/duration.h"
 #include "io/random.h"
 #include "model/limits.h"
+#include "model/priority.h"
 #include "model/units.h"
 
 enum {
-    PAGE_DEFAULT = 500,
-    PAGE_MAX = 1000,
     CPU_DEFAULT_MILLI = 100,          /* a device, or a pod without */
     MEMORY_DEFAULT_BYTES = 100 << 20, /* the same */
     GRACE_DEFAULT_MS = 30000,
@@ -38,20 +36,15 @@ static bool passes(const struct filter *f, const struct workload *wl)
 
 void get_workloads(struct call *c)
 {
-    int64_t limit = PAGE_DEFAULT;
-    int64_t offset = 0;
+    int64_t limit = body_i64(c->args, STR("limit"), 0);
+    int64_t offset = body_i64(c->args, STR("offset"), 0);
     struct filter f = {
-        .project = http_arg(c->request, STR("project")),
-        .phase = http_arg(c->request, STR("phase")),
-        .kind = http_arg(c->request, STR("kind")),
-        .name = http_arg(c->request, STR("name")),
+        .project = body_str(c->args, STR("project")),
+        .phase = body_str(c->args, STR("phase")),
+        .kind = body_str(c->args, STR("kind")),
+        .name = body_str(c->args, STR("name")),
+        .deleted = body_bool(c->args, STR("deleted"), false),
     };
-    if (!call_args(c, "project phase kind name deleted limit offset") ||
-        !call_flag(c, STR("deleted"), &f.deleted) ||
-        !call_number(c, STR("limit"), 0, PAGE_MAX, &limit) ||
-        !call_number(c, STR("offset"), 0, INT64_MAX, &offset)) {
-        return;
-    }
     const struct state *st = engine_state(c->api->config.engine);
     struct show show = call_show(c);
     struct jw w;
@@ -113,76 +106,11 @@ void get_why(struct call *c)
 
 /* ---- submitting ---- */
 
-struct body {
-    struct str name, name_prefix, project;
-    uint32_t kind;
-    const struct doc *spec;
-};
-
 static const struct str kinds[] = {STRS("training"), STRS("workspace"), STRS("inference"),
                                    STRS("distributed")};
 static const struct str preemptibilities[] = {STRS(""), STRS("preemptible"),
                                               STRS("non-preemptible")};
 static const struct str restarts[] = {STRS("never"), STRS("on-failure"), STRS("always")};
-
-#define AT(type, member) .offset = offsetof(type, member)
-#define LIST(type, member) \
-    .offset = offsetof(type, member), .count_offset = offsetof(type, member##_count)
-#define WORDS(list) .words = (list), .words_count = COUNT_OF(list)
-
-static const struct read_member body_members[] = {
-    {STRS("name"), READ_STR, AT(struct body, name)},
-    {STRS("name_prefix"), READ_STR, AT(struct body, name_prefix)},
-    {STRS("project"), READ_STR, AT(struct body, project)},
-    {STRS("kind"), READ_WORD, AT(struct body, kind), WORDS(kinds)},
-    {STRS("spec"), READ_OBJECT, AT(struct body, spec)},
-};
-
-/* Ranges are the engine's; here only what its integers hold, and what a limit cannot be. */
-static const struct read_member spec_members[] = {
-    {STRS("image"), READ_STR, AT(struct workload_spec, pod.image)},
-    {STRS("command"), READ_STR_LIST, LIST(struct workload_spec, pod.args)},
-    {STRS("args_are_command"), READ_BOOL, AT(struct workload_spec, pod.args_are_command)},
-    {STRS("env"), READ_PAIRS, LIST(struct workload_spec, pod.env)},
-    {STRS("working_dir"), READ_STR, AT(struct workload_spec, pod.working_dir)},
-    {STRS("run_as_uid"), READ_WHOLE, AT(struct workload_spec, pod.run_as_uid), .least = 0,
-     .most = UINT32_MAX - 1, .null_is_absent = true},
-    {STRS("run_as_gid"), READ_WHOLE, AT(struct workload_spec, pod.run_as_gid), .least = 0,
-     .most = UINT32_MAX - 1, .null_is_absent = true},
-    {STRS("gpu_devices"), READ_WHOLE, AT(struct workload_spec, pod.gpu_devices), .least = 0,
-     .most = NODE_DEVICES_MAX},
-    {STRS("gpu_portion"), READ_DECIMAL3, AT(struct workload_spec, pod.gpu_portion_share),
-     .least = 1, .most = 1000, .null_is_absent = true},
-    {STRS("gpu_memory"), READ_WHOLE, AT(struct workload_spec, pod.gpu_memory_bytes), .least = 1,
-     .most = AMOUNT_MAX, .null_is_absent = true},
-    {STRS("cpu"), READ_DECIMAL3, AT(struct workload_spec, pod.cpu_milli), .least = 0,
-     .most = AMOUNT_MAX},
-    {STRS("cpu_limit"), READ_DECIMAL3, AT(struct workload_spec, pod.cpu_limit_milli), .least = 1,
-     .most = AMOUNT_MAX, .null_is_absent = true},
-    {STRS("memory"), READ_WHOLE, AT(struct workload_spec, pod.memory_bytes), .least = 0,
-     .most = AMOUNT_MAX},
-    {STRS("memory_limit"), READ_WHOLE, AT(struct workload_spec, pod.memory_limit_bytes), .least = 1,
-     .most = AMOUNT_MAX, .null_is_absent = true},
-    {STRS("grace_ms"), READ_WHOLE, AT(struct workload_spec, pod.grace_ms), .least = 0,
-     .most = GRACE_MAX_MS},
-    {STRS("pods"), READ_WHOLE, AT(struct workload_spec, pods), .least = 1,
-     .most = WORKLOAD_PODS_MAX},
-    {STRS("pods_min"), READ_WHOLE, AT(struct workload_spec, pods_min), .least = 1,
-     .most = WORKLOAD_PODS_MAX},
-    {STRS("priority"), READ_PRIORITY, AT(struct workload_spec, priority)},
-    {STRS("preemptibility"), READ_WORD, AT(struct workload_spec, preemptibility),
-     WORDS(preemptibilities)},
-    {STRS("pools"), READ_STR_LIST, LIST(struct workload_spec, pools)},
-    {STRS("labels"), READ_PAIRS, LIST(struct workload_spec, labels)},
-    {STRS("annotations"), READ_PAIRS, LIST(struct workload_spec, annotations)},
-    {STRS("restart"), READ_WORD, AT(struct workload_spec, restart), WORDS(restarts)},
-    {STRS("backoff_limit"), READ_WHOLE, AT(struct workload_spec, backoff_limit), .least = 0,
-     .most = BACKOFF_LIMIT_MAX},
-    {STRS("auto_delete_ms"), READ_WHOLE, AT(struct workload_spec, auto_delete_ms), .least = 0,
-     .most = DURATION_MAX_MS, .null_is_absent = true},
-};
-_Static_assert(sizeof(enum restart_policy) == sizeof(uint32_t), "READ_WORD writes a uint32_t");
-_Static_assert(sizeof(enum preemptibility) == sizeof(uint32_t), "READ_WORD writes a uint32_t");
 
 static void missing(struct problems *problems, const char *what, const char *field,
                     const char *hint)
@@ -213,71 +141,101 @@ static void read_duration(struct workload_spec *s, struct problems *problems)
     }
 }
 
-static void read_spec(struct call *c, const struct doc *root, struct workload_spec *s,
+static void read_pod(const struct doc *spec, struct pod_spec *p, struct arena *arena)
+{
+    int64_t portion_milli = body_milli(spec, STR("gpu_portion"), 0);
+    int64_t memory = body_i64(spec, STR("gpu_memory"), 0);
+    int64_t devices = body_i64(spec, STR("gpu_devices"), portion_milli > 0 || memory > 0 ? 1 : 0);
+    int64_t factor = devices > 1 ? devices : 1;
+    *p = (struct pod_spec){
+        .image = body_str(spec, STR("image")),
+        .args_are_command = body_bool(spec, STR("args_are_command"), false),
+        .working_dir = body_str(spec, STR("working_dir")),
+        .run_as_uid = body_i64(spec, STR("run_as_uid"), -1),
+        .run_as_gid = body_i64(spec, STR("run_as_gid"), -1),
+        .gpu_devices = devices,
+        /* 1.0 of a device is a device */
+        .gpu_portion_share = portion_milli == 1000 ? 0 : portion_milli * PERMILLE_SHARE,
+        .gpu_memory_bytes = memory,
+        .cpu_milli = body_milli(spec, STR("cpu"), factor * CPU_DEFAULT_MILLI),
+        .cpu_limit_milli = body_milli(spec, STR("cpu_limit"), -1),
+        .memory_bytes = body_i64(spec, STR("memory"), factor * MEMORY_DEFAULT_BYTES),
+        .memory_limit_bytes = body_i64(spec, STR("memory_limit"), -1),
+        .grace_ms = body_i64(spec, STR("grace_ms"), GRACE_DEFAULT_MS),
+    };
+    p->args = body_strings(body_get(spec, STR("command")), arena, &p->args_count);
+    struct label *env = body_pairs(body_get(spec, STR("env")), arena, &p->env_count);
+    p->env = ARENA_ARRAY(arena, struct env_var, p->env_count);
+    for (uint32_t i = 0; i < p->env_count; i++) {
+        p->env[i] = (struct env_var){env[i].key, env[i].value};
+    }
+}
+
+static void read_spec(struct call *c, const struct doc *spec, struct workload_spec *s,
                       struct problems *problems)
 {
     *s = (struct workload_spec){
-        .pods = 1,
-        .auto_delete_ms = -1,
-        .pod = {.run_as_uid = -1,
-                .run_as_gid = -1,
-                .gpu_devices = -1,
-                .cpu_milli = -1,
-                .cpu_limit_milli = -1,
-                .memory_bytes = -1,
-                .memory_limit_bytes = -1,
-                .grace_ms = GRACE_DEFAULT_MS},
+        .pods = body_i64(spec, STR("pods"), 1),
+        .preemptibility = (enum preemptibility)body_word(
+            spec, STR("preemptibility"), preemptibilities, COUNT_OF(preemptibilities), 0),
+        .restart = (enum restart_policy)body_word(spec, STR("restart"), restarts,
+                                                  COUNT_OF(restarts), 0),
+        .backoff_limit = body_i64(spec, STR("backoff_limit"), 0),
+        .auto_delete_ms = body_i64(spec, STR("auto_delete_ms"), -1),
     };
-    if (root != NULL) {
-        read_object(root, STR("spec."), spec_members, COUNT_OF(spec_members), s, problems,
-                    &c->value);
-    }
+    s->pods_min = body_i64(spec, STR("pods_min"), s->pods);
+    s->pools = body_strings(body_get(spec, STR("pools")), c->arena, &s->pools_count);
+    s->labels = body_pairs(body_get(spec, STR("labels")), c->arena, &s->labels_count);
+    s->annotations = body_pairs(body_get(spec, STR("annotations")), c->arena,
+                                &s->annotations_count);
+    read_pod(spec, &s->pod, c->arena);
     read_duration(s, problems);
-    struct pod_spec *p = &s->pod;
-    p->gpu_portion_share *= PERMILLE_SHARE; /* thousandths so far */
-    bool fraction = p->gpu_portion_share > 0 || p->gpu_memory_bytes > 0;
-    if (p->gpu_devices < 0) {
-        p->gpu_devices = fraction ? 1 : 0;
+    const struct doc *priority = body_get(spec, STR("priority"));
+    bool scalar = priority != NULL &&
+                  (priority->kind == DOC_STRING || priority->kind == DOC_NUMBER);
+    if (priority != NULL && (!scalar || !priority_parse(priority->text, &s->priority))) {
+        struct problem *p = problems_add(
+            problems, SEVERITY_ERROR,
+            "expected very-low, low, medium-low, medium, medium-high, high, very-high, or "
+            "a whole number from 1 to 1000");
+        p->field = STR("spec.priority");
+        c->value = scalar ? priority->text : (struct str){0};
     }
-    if (p->gpu_portion_share == DEVICE_SHARE) {
-        p->gpu_portion_share = 0; /* 1.0 of a device is a device */
-    }
-    int64_t factor = p->gpu_devices > 1 ? p->gpu_devices : 1;
-    if (p->cpu_milli < 0) {
-        p->cpu_milli = factor * CPU_DEFAULT_MILLI;
-    }
-    if (p->memory_bytes < 0) {
-        p->memory_bytes = factor * MEMORY_DEFAULT_BYTES;
-    }
-    if (s->pods_min == 0) {
-        s->pods_min = s->pods;
-    }
-    if (str_eq(p->image, STR("")) || str_eq(p->image, STR("host"))) {
-        p->image = STR("host");
-        if (p->args_count == 0 && problems->error_count == 0) {
+    if (str_eq(s->pod.image, STR("")) || str_eq(s->pod.image, STR("host"))) {
+        s->pod.image = STR("host");
+        if (s->pod.args_count == 0 && problems->error_count == 0) {
             missing(problems, "the command to run", "spec.command",
                     "add its words, for instance [\"sleep\", \"600\"]");
         }
     }
 }
 
-static void check_body(struct call *c, struct body *b, struct problems *problems)
+static void read_name(struct call *c, struct submit *s, struct problems *problems)
 {
+    struct str prefix = body_str(c->body, STR("name_prefix"));
+    s->name = body_str(c->body, STR("name"));
     if (problems->error_count > 0) {
         return;
     }
-    if (b->project.len == 0) {
-        missing(problems, "the project", "project", "add the project that the workload is of");
-    }
-    if (b->name.len > 0 && b->name_prefix.len > 0) {
+    if (s->name.len > 0 && prefix.len > 0) {
         problems_add(problems, SEVERITY_ERROR, "a name and a name_prefix are given: which one?")
             ->field = STR("name_prefix");
-    } else if (b->name.len == 0 && b->name_prefix.len == 0) {
+    } else if (s->name.len == 0 && prefix.len == 0) {
         missing(problems, "the name", "name",
                 "add one, or name_prefix to have a number put behind it");
-    } else if (b->name.len == 0 && !name_from_prefix(c, b->project, b->name_prefix, &b->name)) {
+    } else if (s->name.len == 0 && !name_from_prefix(c, s->project, prefix, &s->name)) {
         problems_add(problems, SEVERITY_ERROR, "all numbers behind this prefix are taken")->field =
             STR("name_prefix");
+    }
+}
+
+void submit_mint(struct submit *s, struct arena *arena)
+{
+    s->id = random_uuid();
+    s->pod_ids_count = (uint32_t)s->spec.pods;
+    s->pod_ids = ARENA_ARRAY(arena, struct pod_id, s->pod_ids_count);
+    for (uint32_t i = 0; i < s->pod_ids_count; i++) {
+        s->pod_ids[i].id = random_uuid();
     }
 }
 
@@ -311,42 +269,25 @@ static void on_submitted(struct call *c, const struct outcome *outcome)
 
 void post_workload(struct call *c)
 {
-    struct body b = {0};
-    struct err err;
-    struct doc *root = NULL;
-    struct problems problems;
-    problems_init(&problems, c->arena);
-    if (!call_args(c, "")) {
-        return;
-    }
-    if (json_doc(c->request->body, c->arena, &root, &err) != STATUS_OK) {
-        call_refuse(c, "submit", &err);
-        return;
-    }
+    struct problems *problems = ARENA_NEW(c->arena, struct problems);
+    problems_init(problems, c->arena);
     struct input in = {.kind = INPUT_SUBMIT, .version = INPUT_VERSION};
     struct submit *s = &in.submit;
-    read_object(root, STR(""), body_members, COUNT_OF(body_members), &b, &problems, &c->value);
-    if (root->kind == DOC_MAP) {
-        read_spec(c, b.spec, &s->spec, &problems);
-    }
-    check_body(c, &b, &problems);
-    if (problems.error_count > 0) {
-        problems_to_err(&problems, &err);
-        c->problems = problems.count > 1 ? &problems : NULL;
-        call_refuse(c, "submit", &err);
+    s->project = body_str(c->body, STR("project"));
+    s->kind = (enum workload_kind)body_word(c->body, STR("kind"), kinds, COUNT_OF(kinds), 0);
+    read_spec(c, body_get(c->body, STR("spec")), &s->spec, problems);
+    read_name(c, s, problems);
+    if (problems->error_count > 0) {
+        struct err err;
+        problems_to_err(problems, &err);
+        c->problems = problems->count > 1 ? problems : NULL;
+        call_refuse(c, NULL, &err);
         return;
     }
-    s->id = random_uuid();
-    s->name = b.name;
-    s->project = b.project;
-    s->kind = (enum workload_kind)b.kind;
-    s->pod_ids_count = (uint32_t)s->spec.pods;
-    s->pod_ids = ARENA_ARRAY(c->arena, struct pod_id, s->pod_ids_count);
-    for (uint32_t i = 0; i < s->pod_ids_count; i++) {
-        s->pod_ids[i].id = random_uuid();
-    }
-    if (b.name_prefix.len > 0) {
-        name_keep(c, b.project, b.name_prefix, b.name);
+    submit_mint(s, c->arena);
+    struct str prefix = body_str(c->body, STR("name_prefix"));
+    if (prefix.len > 0) {
+        name_keep(c, s->project, prefix, s->name);
     }
     call_command(c, &in, on_submitted);
 }
@@ -384,9 +325,6 @@ static void change(struct call *c, enum input_kind kind)
             return;
         }
         *id = wl->id;
-    }
-    if (!call_args(c, "")) {
-        return;
     }
     struct input in = {.kind = kind, .version = INPUT_VERSION, .target = *id};
     call_command(c, &in, on_changed);

@@ -22,6 +22,7 @@ static const struct status_info rows[] = {
     [STATUS_IO] = {"io",          500, 1, false},
     [STATUS_NO_MEMORY] = {"no_memory",   500, 1, false},
     [STATUS_INTERNAL] = {"internal",    500, 1, false},
+    [STATUS_NO_METHOD] = {"no_method",   405, 1, false},
 };
 _Static_assert(COUNT_OF(rows) == STATUS_COUNT, "a row for each status");
 

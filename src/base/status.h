@@ -21,6 +21,7 @@ enum status {
     STATUS_IO,          /* the operating system refused: disk full, no permission  500, exit 1 */
     STATUS_NO_MEMORY,   /* an arena or buffer limit was reached                    500, exit 1 */
     STATUS_INTERNAL,    /* our own fault                                           500, exit 1 */
+    STATUS_NO_METHOD,   /* the thing is there, and this cannot be done with it     405, exit 1 */
     STATUS_COUNT
 };
 

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// weir's own API, below /api/weir/v1: docs/api.md.
+#include "api/call.h"
+
+#define P "/api/weir/v1"
+
+static const struct schema_row schemas[] = {
+    {"Error",          "code* int(100..599), status* str, message* str, details* str, field* str, value* "
+              "str, hint* str, request_id* uuid, problems [Problem], changes [Change]"           },
+    {"Problem",        "severity* 'error'|'warning', line* int, col* int, field* str, text* str, hint* "
+                "str"                                                                          },
+    {"Change",         "kind* 'add'|'remove'|'set', what* str, field* str, from* str, to* str"                },
+    {"PlanCheck",      "errors* int, warnings* int, problems* [Problem]"                                      },
+    {"PlanDiff",       "base_revision* int, changes* [Change]"                                                },
+    {"PlanApplied",    "revision* int, changes* [Change]"                                                     },
+    {"Items",          "items* [obj], total int"                                                              },
+    {"WeirSubmission", "name str, name_prefix str, project* str, kind "
+                       "'training'|'workspace'|'inference'|'distributed', spec WeirSpec"},
+    {"WeirSpec",
+     "image str, command [str], args_are_command bool, env map<str>, working_dir str,"
+     "run_as_uid int(0..4294967294)?, run_as_gid int(0..4294967294)?,"
+     "gpu_devices int(0..1024), gpu_portion num(0.001..1)?, gpu_memory int(1..70368744177664)?,"
+     "cpu num(0..70368744177.664), cpu_limit num(0.001..70368744177.664)?,"
+     "memory int(0..70368744177664), memory_limit int(1..70368744177664)?,"
+     "grace_ms int(0..86400000), pods int(1..4096), pods_min int(1..4096),"
+     "priority any, preemptibility 'preemptible'|'non-preemptible', pools [str],"
+     "labels map<str>, annotations map<str>, restart 'never'|'on-failure'|'always',"
+     "backoff_limit int(0..1000), auto_delete_ms int(0..1125899906842624)?"                                   },
+};
+
+#define PLAN_ARGS "prune bool, base_revision int(0..)"
+#define WORKLOAD_ARGS                                            \
+    "project str, phase str, kind str, name str, deleted bool, " \
+    "limit int(0..1000) = 500, offset int(0..) = 0"
+#define LOG_ARGS                                                   \
+    "pod str, follow bool, tail int(-1..1000000), previous bool, " \
+    "attempt int(1..4294967295), offset int(0..)"
+
+static const struct route routes[] = {
+    {"GET",    "/healthz",                        "healthz",          get_health,       NULL,                          NULL,             200, "obj",         "Whether the server answers",
+     ROUTE_OPEN                                                                                                                                                                                                            },
+    {"GET",    "/version",                        "version",          get_version,      NULL,                          NULL,             200, "obj",         "Version of the server",
+     ROUTE_OPEN                                                                                                                                                                                                            },
+    {"GET",    "/api/openapi.json",               "openapi",          get_openapi,      NULL,                          NULL,             200, "obj",
+     "What it answers, as OpenAPI 3.1",                                                                                                                                                                      ROUTE_OPEN    },
+    {"GET",    P "/healthz",                      "get_health",       get_health,       NULL,                          NULL,             200, "obj",
+     "Whether the server answers",                                                                                                                                                                           ROUTE_OPEN    },
+    {"GET",    P "/version",                      "get_version",      get_version,      NULL,                          NULL,             200, "obj",
+     "Version of the server",                                                                                                                                                                                ROUTE_OPEN    },
+    {"GET",    P "/whoami",                       "whoami",           get_whoami,       NULL,                          NULL,             200, "obj",         "Who you are to the server",
+     0                                                                                                                                                                                                                     },
+    {"GET",    P "/cluster",                      "get_cluster",      get_cluster,      NULL,                          NULL,             200, "obj",
+     "Devices, nodes and workloads in numbers",                                                                                                                                                              0             },
+    {"GET",    P "/plan",                         "get_plan",         get_plan,         "format 'yaml'|'json' = yaml", NULL,             200, "obj",
+     "The plan in force, as a file",                                                                                                                                                                         0             },
+    {"POST",   P "/plan/check",                   "check_plan",       check_plan,       PLAN_ARGS,                     NULL,             200, "PlanCheck",
+     "Problems of a plan, against the hardware and what is held",                                                                                                                                            ROUTE_RAW_BODY},
+    {"POST",   P "/plan/diff",                    "diff_plan",        diff_plan,        PLAN_ARGS,                     NULL,             200, "PlanDiff",
+     "What applying a plan would change",                                                                                                                                                                    ROUTE_RAW_BODY},
+    {"POST",   P "/plan/apply",                   "apply_plan",       apply_plan,       PLAN_ARGS,                     NULL,             200, "PlanApplied",
+     "Apply a plan, all or nothing",                                                                                                                                                                         ROUTE_RAW_BODY},
+    {"GET",    P "/departments",                  "list_departments", get_departments,  NULL,                          NULL,             200, "Items",
+     "Departments with what they may and hold",                                                                                                                                                              0             },
+    {"GET",    P "/departments/{name}",           "show_department",  get_department,   NULL,                          NULL,             200, "obj",
+     "One department",                                                                                                                                                                                       0             },
+    {"GET",    P "/projects",                     "list_projects",    get_projects,     NULL,                          NULL,             200, "Items",
+     "Projects with what they may and hold",                                                                                                                                                                 0             },
+    {"GET",    P "/projects/{name}",              "show_project",     get_project,      NULL,                          NULL,             200, "obj",
+     "One project",                                                                                                                                                                                          0             },
+    {"GET",    P "/nodepools",                    "list_nodepools",   get_pools,        NULL,                          NULL,             200, "Items",       "Node pools",                                   0             },
+    {"GET",    P "/nodepools/{name}",             "show_nodepool",    get_pool,         NULL,                          NULL,             200, "obj",
+     "One node pool with its queues",                                                                                                                                                                        0             },
+    {"GET",    P "/nodes",                        "list_nodes",       get_nodes,        NULL,                          NULL,             200, "Items",
+     "Nodes with their devices",                                                                                                                                                                             0             },
+    {"GET",    P "/nodes/{name}",                 "show_node",        get_node,         NULL,                          NULL,             200, "obj",         "One node",                                     0             },
+    {"GET",    P "/workloads",                    "list_workloads",   get_workloads,    WORKLOAD_ARGS,                 NULL,             200, "Items",
+     "Workloads, a page at a time",                                                                                                                                                                          0             },
+    {"POST",   P "/workloads",                    "submit_workload",  post_workload,    NULL,                          "WeirSubmission", 201, "obj",
+     "Submit a workload",                                                                                                                                                                                    0             },
+    {"GET",    P "/workloads/watch",              "watch_workloads",  watch_workloads,  "project str",                 NULL,             200,
+     NULL,                                                                                                                                                   "Workloads as they change, a stream of events", ROUTE_STREAM  },
+    {"GET",    P "/workloads/{workload}",         "show_workload",    get_workload,     NULL,                          NULL,             200, "obj",
+     "One workload with its events",                                                                                                                                                                         0             },
+    {"DELETE", P "/workloads/{workload}",         "delete_workload",  delete_workload,  NULL,                          NULL,             200,
+     "obj",                                                                                                                                                  "Stop and delete a workload",                   0             },
+    {"POST",   P "/workloads/{workload}/suspend", "suspend_workload", suspend_workload, NULL,                          NULL,
+     200,                                                                                                                                     "obj",         "Stop a workload, to be resumed",               0             },
+    {"POST",   P "/workloads/{workload}/resume",  "resume_workload",  resume_workload,  NULL,                          NULL,             200,
+     "obj",                                                                                                                                                  "Let a suspended workload start again",         0             },
+    {"GET",    P "/workloads/{workload}/why",     "why",              get_why,          NULL,                          NULL,             200, "obj",
+     "Why it waits, runs or was stopped",                                                                                                                                                                    0             },
+    {"GET",    P "/workloads/{workload}/logs",    "logs",             get_logs,         LOG_ARGS,                      NULL,             200, NULL,
+     "Output of one of its pods",                                                                                                                                                                            ROUTE_STREAM  },
+    {"GET",    P "/workloads/{workload}/exec",    "exec",             get_exec,         "cmd* any, tty bool, pod str", NULL,
+     101,                                                                                                                                     NULL,          "Run a command in one of its pods (WebSocket)", ROUTE_STREAM  },
+};
+
+const struct route_group group_weir = ROUTE_GROUP("weir", routes, schemas);

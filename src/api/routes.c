@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything the API answers, by subject.
+#include "api/call.h"
+
+const struct route_group *const route_groups[] = {
+    &group_weir,
+};
+const uint32_t route_groups_count = COUNT_OF(route_groups);
