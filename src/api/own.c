@@ -14,7 +14,7 @@ static const struct schema_row schemas[] = {
     {"PlanDiff",       "base_revision* int, changes* [Change]"                                                },
     {"PlanApplied",    "revision* int, changes* [Change]"                                                     },
     {"Items",          "items* [obj], total int"                                                              },
-    {"WeirSubmission", "name str, name_prefix str, project* str, kind "
+    {"WeirSubmission", "name str, name_prefix str, project* str(1..), kind "
                        "'training'|'workspace'|'inference'|'distributed', spec WeirSpec"},
     {"WeirSpec",
      "image str, command [str], args_are_command bool, env map<str>, working_dir str,"

@@ -31,7 +31,7 @@ TEST(a_value_is_checked_by_its_schema)
         {"null where it may be",      "Job",  "{\"name\":\"a\",\"gpus\":null,\"next\":null,\"at\":null}",
          NULL,                                                                                                         NULL,                                            0},
         {"null where it may not",     "Job",  "{\"name\":\"a\",\"kind\":null}",                              "kind",
-         "expected one of small, large, got nothing",                                                                                                                      1},
+         "expected one of small, large, got nothing",                                                                                                                   1},
         {"nothing",                   "Job",  "{}",                                                          "name",   "name is missing",                               1},
         {"another type",              "Job",  "[]",                                                          "",       "expected an object, got a list",                1},
         {"a string for a number",     "Job",  "{\"name\":\"a\",\"gpus\":\"2\"}",                             "gpus",
