@@ -10,12 +10,6 @@
 #include "sched/pack.h"
 #include "sched/reserve.h"
 
-static bool in_set(const struct sched *s, uint32_t set, uint32_t node)
-{
-    return set == IX_NONE ||
-           (s->snap->node_sets.items[set].words[node / 64] >> (node % 64) & 1) != 0;
-}
-
 static bool asks_devices(const struct snap_shape *p)
 {
     return p->gpu != GPU_NONE;
@@ -60,10 +54,10 @@ static enum node_reason lasting_reason(const struct sched *s, uint32_t shape, ui
     if (!n->schedulable) {
         return NODE_REASON_CORDONED;
     }
-    if (!in_set(s, p->selected_set, node)) {
+    if (!fit_in_set(s, p->selected_set, node)) {
         return NODE_REASON_SELECTOR;
     }
-    if (!in_set(s, p->tolerated_set, node)) {
+    if (!fit_in_set(s, p->tolerated_set, node)) {
         return NODE_REASON_TAINT;
     }
     if (!mig_suits(s, shape, n)) {

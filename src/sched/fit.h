@@ -20,6 +20,13 @@ static inline int64_t device_free_now(const struct device_state *d)
     return now < later ? now : later;
 }
 
+/* Whether the node is in the snapshot's set of nodes; IX_NONE has all. */
+static inline bool fit_in_set(const struct sched *s, uint32_t set, uint32_t node)
+{
+    return set == IX_NONE ||
+           (s->snap->node_sets.items[set].words[node / 64] >> (node % 64) & 1) != 0;
+}
+
 enum fit { FIT_NO, FIT_LATER, FIT_NOW };
 /* fit_node: amounts, devices and inter-pod terms of a feasible node. */
 enum fit fit_node(const struct sched *s, uint32_t task, uint32_t node);

@@ -115,6 +115,7 @@ static enum status read_nodes(struct str text, struct arena *arena, struct packi
     out->nodes = nodes.items;
     out->node_count = nodes.count;
     if (status == STATUS_OK && out->capacity_milli == 0) {
+        t.line = 1;
         return fail(&t, err, "there are no devices: the column is", columns[GPU]);
     }
     return status;
@@ -150,6 +151,7 @@ static enum status read_tasks(struct str text, struct arena *arena, struct packi
     out->tasks = tasks.items;
     out->task_count = tasks.count;
     if (status == STATUS_OK && asked == 0) {
+        t.line = 1;
         return fail(&t, err, "no task asks for devices: the column is", columns[GPU]);
     }
     return status;
