@@ -172,7 +172,7 @@ static void explain_depth(struct sched *s, const struct order *order)
 void allocate_run(struct sched *s)
 {
     struct order order;
-    order_init(&order, s, s->arena, false);
+    order_init(&order, s, s->brief, false);
     (void)order_add_waiting(&order);
     order_ready(&order, s->snap->config.queue_depth_max[ACTION_ALLOCATE]);
     explain_depth(s, &order);

@@ -152,7 +152,7 @@ static void memo_add(struct memo *memo, const struct search *x)
     struct failed *f = memo_find(memo, x);
     if (!f) {
         map_put_u64(&memo->map, key, memo->rows.count);
-        f = ARRAY_PUSH(x->s->arena, &memo->rows);
+        f = ARRAY_PUSH(x->s->brief, &memo->rows);
     } else if (x->tasks.count > f->count) {
         return;
     }
@@ -275,31 +275,31 @@ static void init_search(struct search *x, struct sched *s, const struct search_r
 {
     const struct snapshot *snap = s->snap;
     *x = (struct search){.s = s, .rules = rules, .claimant = IX_NONE, .run = 1};
-    x->held = ARENA_ARRAY(s->arena, struct amounts, snap->queues.count);
-    x->held_non_preemptible = ARENA_ARRAY(s->arena, struct amounts, snap->queues.count);
+    x->held = ARENA_ARRAY(s->brief, struct amounts, snap->queues.count);
+    x->held_non_preemptible = ARENA_ARRAY(s->brief, struct amounts, snap->queues.count);
     for (uint32_t q = 0; q < snap->queues.count; q++) {
         x->held[q] = s->queues[q].held;
         x->held_non_preemptible[q] = s->queues[q].held_non_preemptible;
     }
-    x->left = ARENA_ARRAY(s->arena, struct amounts, snap->queues.count);
-    x->left_seen = ARENA_ARRAY(s->arena, uint32_t, snap->queues.count);
-    x->left_involved = arena_alloc(s->arena, sizeof(*x->left_involved) * snap->queues.count);
-    order_init(&x->scenario, s, s->arena, false);
-    x->taken = ARENA_ARRAY(s->arena, bool, snap->tasks.count);
-    x->group_taken = ARENA_ARRAY(s->arena, uint32_t, snap->groups.count);
-    x->gain = ARENA_ARRAY(s->arena, int64_t, snap->nodes.count);
-    x->node_freed = ARENA_ARRAY(s->arena, int64_t, snap->nodes.count);
-    x->node_units = ARENA_ARRAY(s->arena, uint32_t, snap->nodes.count);
-    x->last_unit = ARENA_ARRAY(s->arena, uint32_t, snap->workloads.count);
-    x->node_seen = ARENA_ARRAY(s->arena, uint32_t, snap->nodes.count);
-    x->seen = ARENA_ARRAY(s->arena, uint32_t, snap->workloads.count);
-    x->seen_victim = ARENA_ARRAY(s->arena, uint32_t, snap->workloads.count);
+    x->left = ARENA_ARRAY(s->brief, struct amounts, snap->queues.count);
+    x->left_seen = ARENA_ARRAY(s->brief, uint32_t, snap->queues.count);
+    x->left_involved = arena_alloc(s->brief, sizeof(*x->left_involved) * snap->queues.count);
+    order_init(&x->scenario, s, s->brief, false);
+    x->taken = ARENA_ARRAY(s->brief, bool, snap->tasks.count);
+    x->group_taken = ARENA_ARRAY(s->brief, uint32_t, snap->groups.count);
+    x->gain = ARENA_ARRAY(s->brief, int64_t, snap->nodes.count);
+    x->node_freed = ARENA_ARRAY(s->brief, int64_t, snap->nodes.count);
+    x->node_units = ARENA_ARRAY(s->brief, uint32_t, snap->nodes.count);
+    x->last_unit = ARENA_ARRAY(s->brief, uint32_t, snap->workloads.count);
+    x->node_seen = ARENA_ARRAY(s->brief, uint32_t, snap->nodes.count);
+    x->seen = ARENA_ARRAY(s->brief, uint32_t, snap->workloads.count);
+    x->seen_victim = ARENA_ARRAY(s->brief, uint32_t, snap->workloads.count);
 }
 
 void search_run(struct sched *s, const struct search_rules *rules)
 {
     struct order claimants;
-    order_init(&claimants, s, s->arena, false);
+    order_init(&claimants, s, s->brief, false);
     if (!order_add_waiting(&claimants)) {
         return;
     }
@@ -307,7 +307,7 @@ void search_run(struct sched *s, const struct search_rules *rules)
     struct search x;
     init_search(&x, s, rules);
     struct memo memo = {0};
-    map_init(&memo.map, s->arena);
+    map_init(&memo.map, s->brief);
     for (uint32_t w = order_pop(&claimants); w != IX_NONE; w = order_pop(&claimants)) {
         struct arena_mark mark = arena_mark(s->scratch);
         x.claimant = w;

@@ -178,12 +178,9 @@ void claims_emit(struct sched *s)
             .workload = task_of(s, t)->workload,
             .task = {t},
             .node = {w->place.node},
-            .hold_first = s->out->holds.count,
+            .hold_first = w->place.hold_first,
             .hold_count = w->place.hold_count,
             .since_ms = w->claimed_since_ms,
         };
-        for (uint32_t h = 0; h < w->place.hold_count; h++) {
-            *ARRAY_PUSH(s->arena, &s->out->holds) = s->holds.items[w->place.hold_first + h];
-        }
     }
 }

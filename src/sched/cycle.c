@@ -100,6 +100,7 @@ static void run_actions(struct sched *s, uint32_t actions_mask, const struct sch
         case ACTION_COUNT:
             break;
         }
+        arena_reset(s->brief);
         tell(watch, s->action, false);
 #if defined(WEIR_DCHECK) && WEIR_DCHECK
         state_check(s);
@@ -109,7 +110,9 @@ static void run_actions(struct sched *s, uint32_t actions_mask, const struct sch
 
 static void emit_binds(struct sched *s)
 {
-    bool *emitted = ARENA_ARRAY(s->arena, bool, s->snap->tasks.count);
+    bool *emitted = ARENA_ARRAY(s->scratch, bool, s->snap->tasks.count);
+    s->out->binds.items = ARENA_ARRAY(s->arena, struct decision_bind, s->placed.count);
+    s->out->binds.cap = s->placed.count;
     for (uint32_t i = 0; i < s->placed.count; i++) {
         uint32_t task = s->placed.items[i];
         const struct work *w = &s->tasks[task];
@@ -117,11 +120,10 @@ static void emit_binds(struct sched *s)
             continue;
         }
         emitted[task] = true;
-        struct decision_bind *b = ARRAY_PUSH(s->arena, &s->out->binds);
-        *b = (struct decision_bind){
+        s->out->binds.items[s->out->binds.count++] = (struct decision_bind){
             .task = {task},
             .node = {w->place.node},
-            .hold_first = s->out->holds.count,
+            .hold_first = w->place.hold_first,
             .hold_count = w->place.hold_count,
             .pipelined = w->state == WORK_PIPELINED,
             .zone = w->place.zone == IX_NONE
@@ -129,9 +131,6 @@ static void emit_binds(struct sched *s)
                         : w->place.zone - s->snap->nodes.items[w->place.node].zone_first,
             .action = w->action,
         };
-        for (uint32_t h = 0; h < w->place.hold_count; h++) {
-            *ARRAY_PUSH(s->arena, &s->out->holds) = s->holds.items[w->place.hold_first + h];
-        }
     }
 }
 
@@ -203,15 +202,16 @@ void sched_cycle_watched(struct arena *arena, const struct snapshot *snap, uint3
 {
     CHECK((actions_mask & ~ACTIONS_ALL) == 0);
     struct arena scratch;
+    struct arena brief;
     arena_init(&scratch, 0);
+    arena_init(&brief, 0);
     *out = (struct decisions){0};
-    out->holds.cap = 64; /* so that there is an address even when nothing is held */
-    out->holds.items = ARENA_ARRAY(arena, struct snap_hold, out->holds.cap);
     out->workloads = ARENA_ARRAY(arena, struct decision_workload, snap->workloads.count);
     out->reasons = ARENA_ARRAY(arena, struct reason, snap->workloads.count);
     out->queues = ARENA_ARRAY(arena, struct decision_queue, snap->queues.count);
     struct sched s;
     sched_init(&s, snap, arena, &scratch, out);
+    s.brief = &brief;
     for (uint32_t w = 0; w < snap->workloads.count; w++) {
         out->workloads[w].stale_since_ms = snap->workloads.items[w].stale_since_ms;
         note_unready(&s, w);
@@ -229,9 +229,13 @@ void sched_cycle_watched(struct arena *arena, const struct snapshot *snap, uint3
     emit_binds(&s);
     claims_emit(&s);
     emit_queues(&s);
+    out->holds.items = s.holds.items; /* the places lead there */
+    out->holds.count = s.holds.count;
+    out->holds.cap = s.holds.cap;
     if (watch) {
-        watch->scratch_peak_bytes = scratch.peak_bytes;
-        watch->scratch_blocks = scratch.block_count;
+        watch->scratch_peak_bytes = scratch.peak_bytes + brief.peak_bytes;
+        watch->scratch_blocks = scratch.block_count + brief.block_count;
     }
+    arena_done(&brief);
     arena_done(&scratch);
 }

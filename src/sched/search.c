@@ -23,6 +23,30 @@
 #include "sched/quota.h"
 #include "sched/victims.h"
 
+/* ---- whether there can be enough, by count of devices ---- */
+
+static bool counts_devices(const struct search *x)
+{
+    return x->alike && shape_of(x->s, x->tasks.items[0])->gpu == GPU_WHOLE;
+}
+
+// Pods of the claimant for which there are whole devices as it is now, or `enough`.
+static int64_t whole_room(const struct search *x, int64_t enough)
+{
+    const struct sched *s = x->s;
+    uint32_t each = shape_of(s, x->tasks.items[0])->device_count;
+    int64_t room = 0;
+    for (uint32_t k = each; k <= s->devices_most && room < enough; k++) {
+        const struct node_class *set = &s->by_whole[k];
+        int64_t nodes = 0;
+        for (uint32_t w = class_next(s, set, 0); w < s->node_words; w = class_next(s, set, w + 1)) {
+            nodes += __builtin_popcountll(x->feasible[w] & set->words[w]);
+        }
+        room += nodes * (k / each);
+    }
+    return room;
+}
+
 /* ---- trying a scenario ---- */
 
 const struct work *search_before(const struct search *x, uint32_t task)
@@ -39,6 +63,9 @@ const struct work *search_before(const struct search *x, uint32_t task)
 static bool place_claimant(struct search *x, uint32_t count)
 {
     struct task_list some = {x->tasks.items, count, count};
+    if (counts_devices(x) && whole_room(x, count) < count) {
+        return false;
+    }
     struct amounts most = {{0}};
     for (uint32_t i = 0; i < count; i++) {
         amounts_add(&most, &shape_state_of(x->s, some.items[i])->request_most);
@@ -121,13 +148,6 @@ bool search_exhausted(const struct search *x)
     return x->tries >= x->tries_max;
 }
 
-/* ---- whether a scenario can be enough, by count of devices ---- */
-
-static bool counts_devices(const struct search *x)
-{
-    return x->alike && shape_of(x->s, x->tasks.items[0])->gpu == GPU_WHOLE;
-}
-
 // The same with all units so far.
 static bool all_may_be_enough(const struct search *x, uint32_t count)
 {
@@ -171,20 +191,12 @@ void search_count_room(struct search *x)
     struct sched *s = x->s;
     const struct snap_shape *p = shape_of(s, x->tasks.items[0]);
     x->feasible = fit_feasible(s, task_of(s, x->tasks.items[0])->shape.ix);
-    x->room = 0;
     x->alike = true;
     for (uint32_t i = 1; i < x->tasks.count && x->alike; i++) {
         x->alike = task_of(s, x->tasks.items[i])->shape.ix ==
                    task_of(s, x->tasks.items[0])->shape.ix;
     }
-    for (uint32_t k = p->device_count; p->gpu == GPU_WHOLE && k <= s->devices_most; k++) {
-        const struct node_class *set = &s->by_whole[k];
-        int64_t nodes = 0;
-        for (uint32_t w = class_next(s, set, 0); w < s->node_words; w = class_next(s, set, w + 1)) {
-            nodes += __builtin_popcountll(x->feasible[w] & set->words[w]);
-        }
-        x->room += nodes * (k / p->device_count);
-    }
+    x->room = p->gpu == GPU_WHOLE ? whole_room(x, INT64_MAX) : 0;
     x->room_most = x->room;
 }
 
@@ -201,7 +213,7 @@ static void choose(struct search *x, uint32_t unit)
     for (uint32_t u = unit; u != IX_NONE; u = x->units.items[u].earlier) {
         if (x->units.items[u].choice != x->choice) {
             x->units.items[u].choice = x->choice;
-            *ARRAY_PUSH(x->s->arena, &x->chosen) = u;
+            *ARRAY_PUSH(x->s->brief, &x->chosen) = u;
         }
         if (!x->units.items[unit].core) {
             break;
@@ -404,7 +416,7 @@ static void record_chosen(struct search *x)
 {
     x->recorded.count = 0;
     for (uint32_t i = 0; i < x->chosen.count; i++) {
-        *ARRAY_PUSH(x->s->arena, &x->recorded) = x->chosen.items[i];
+        *ARRAY_PUSH(x->s->brief, &x->recorded) = x->chosen.items[i];
     }
 }
 

@@ -413,6 +413,26 @@ static void init_queues(struct sched *s)
     }
 }
 
+// The snapshot's holds, and room for those of pods that wait, as far as there are devices for them.
+static void init_holds(struct sched *s)
+{
+    const struct snapshot *snap = s->snap;
+    uint32_t held = snap->holds.count;
+    uint32_t free = snap->devices.count > held ? snap->devices.count - held : 0;
+    uint32_t asked = 0;
+    for (uint32_t t = 0; t < snap->tasks.count && asked < free; t++) {
+        bool waits = snap->tasks.items[t].state == TASK_PENDING;
+        asked += waits ? snap->shapes.items[snap->tasks.items[t].shape.ix].device_count : 0;
+    }
+    uint32_t more = asked < free ? asked : free;
+    s->holds.cap = held + (more > held / 8 ? more : held / 8) + 64;
+    s->holds.items = ARENA_ARRAY(s->arena, struct snap_hold, s->holds.cap);
+    if (held > 0) {
+        memcpy(s->holds.items, snap->holds.items, held * sizeof(*s->holds.items));
+    }
+    s->holds.count = held;
+}
+
 void sched_init(struct sched *s, const struct snapshot *snap, struct arena *arena,
                 struct arena *scratch, struct decisions *out)
 {
@@ -428,12 +448,7 @@ void sched_init(struct sched *s, const struct snapshot *snap, struct arena *aren
         .dims = DIM_EXTENDED + snap->extended.count,
         .least_device_bytes = fairshare_least_memory(snap),
     };
-    s->holds.cap = snap->holds.count + snap->holds.count / 8 + 64;
-    s->holds.items = ARENA_ARRAY(arena, struct snap_hold, s->holds.cap);
-    if (snap->holds.count > 0) {
-        memcpy(s->holds.items, snap->holds.items, snap->holds.count * sizeof(*s->holds.items));
-    }
-    s->holds.count = snap->holds.count;
+    init_holds(s);
     s->workloads = ARENA_ARRAY(arena, struct workload_state, snap->workloads.count);
     for (uint32_t w = 0; w < snap->workloads.count; w++) {
         uint32_t q = snap->workloads.items[w].queue.ix;

@@ -134,6 +134,7 @@ struct sched {
     const struct snapshot *snap;
     struct arena *arena;
     struct arena *scratch;
+    struct arena *brief; /* of the action that runs, emptied behind it; of cycle.c */
     struct decisions *out;
     uint32_t node_count, node_words, dims;
     struct node_state *nodes;

@@ -165,9 +165,9 @@ static void add_gain(struct search *x, uint32_t node, int64_t devices)
 static void add_pod(struct search *x, uint32_t task, uint32_t node)
 {
     if (x->node_units[node] == 0) {
-        *ARRAY_PUSH(x->s->arena, &x->unit_nodes) = node;
+        *ARRAY_PUSH(x->s->brief, &x->unit_nodes) = node;
     }
-    *ARRAY_PUSH(x->s->arena, &x->unit_pods) = (struct unit_pod){
+    *ARRAY_PUSH(x->s->brief, &x->unit_pods) = (struct unit_pod){
         .task = task,
         .node = node,
         .unit = x->units.count - 1,
@@ -222,7 +222,7 @@ static bool add_unit(struct search *x, uint32_t workload, bool spare_core)
     if (core && spare_core) {
         return false;
     }
-    struct victim_unit *unit = ARRAY_PUSH(x->s->arena, &x->units);
+    struct victim_unit *unit = ARRAY_PUSH(x->s->brief, &x->units);
     bool first = x->seen_victim[workload] != x->run;
     *unit = (struct victim_unit){
         .workload = workload,
@@ -260,7 +260,7 @@ static bool add_unit(struct search *x, uint32_t workload, bool spare_core)
 // The same of a workload that is one pod, all that is to be known of which is on its card.
 static void add_lone(struct search *x, uint32_t workload, const struct order_card *card)
 {
-    *ARRAY_PUSH(x->s->arena, &x->units) = (struct victim_unit){
+    *ARRAY_PUSH(x->s->brief, &x->units) = (struct victim_unit){
         .workload = workload,
         .first = x->unit_pods.count,
         .count = 1,
@@ -439,7 +439,7 @@ static struct amounts victim_weight(struct sched *s, uint32_t workload)
 void victims_order(struct search *x)
 {
     struct sched *s = x->s;
-    order_init(&x->victims, s, s->arena, true);
+    order_init(&x->victims, s, s->brief, true);
     x->victims.weigh = victim_weight;
     x->victims.is_gone = victim_gone;
     x->victims.look = victim_look;
