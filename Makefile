@@ -39,7 +39,7 @@ test: deps check ## the fast tests, with sanitizers; SUITE=sched for one suite
 	@ninja -C build-test
 	@rm -f build-test/meson-logs/testlog.json
 	@$(SANITIZER_ENV) meson test -C build-test --no-rebuild --print-errorlogs \
-		$(if $(SUITE),--suite $(SUITE),--no-suite long) || true
+		--no-suite long $(if $(SUITE),--suite $(SUITE)) || true
 	@tools/test-summary build-test
 
 test-long: deps ## the slow suites
