@@ -78,14 +78,14 @@ void access_grants(const struct access_book *b, const struct subject *s, struct 
     };
 }
 
-static bool gives(const struct grant *g, enum entity e, enum action a)
+static bool gives(const struct grant *g, enum entity e, enum right a)
 {
     return (g->role->info.permissions.may[e] & a) != 0;
 }
 
-static bool reads_upward(enum entity e, enum action a)
+static bool reads_upward(enum entity e, enum right a)
 {
-    return a == ACTION_READ && entity_info(e)->inherited;
+    return a == RIGHT_READ && entity_info(e)->inherited;
 }
 
 static bool exists(const struct grants *g, struct scope s)
@@ -93,7 +93,7 @@ static bool exists(const struct grants *g, struct scope s)
     return scope_contains(&g->book->tree, SCOPE_OF_TENANT, s);
 }
 
-bool access_allows(const struct grants *g, enum entity e, enum action a, struct scope s)
+bool access_allows(const struct grants *g, enum entity e, enum right a, struct scope s)
 {
     const struct scope_tree *t = &g->book->tree;
     if (g->all) {
@@ -109,7 +109,7 @@ bool access_allows(const struct grants *g, enum entity e, enum action a, struct 
     return false;
 }
 
-bool access_anywhere(const struct grants *g, enum entity e, enum action a)
+bool access_anywhere(const struct grants *g, enum entity e, enum right a)
 {
     for (uint32_t i = 0; i < g->count; i++) {
         if (gives(&g->items[i], e, a) && exists(g, g->items[i].scope)) {
@@ -121,7 +121,7 @@ bool access_anywhere(const struct grants *g, enum entity e, enum action a)
 
 bool access_may_give(const struct grants *g, const struct access_role *role, struct scope s)
 {
-    static const enum action changes[] = {ACTION_CREATE, ACTION_UPDATE, ACTION_DELETE};
+    static const enum right changes[] = {RIGHT_CREATE, RIGHT_UPDATE, RIGHT_DELETE};
     for (uint32_t e = 0; e < ENTITY_COUNT; e++) {
         for (uint32_t i = 0; i < COUNT_OF(changes); i++) {
             bool wanted = (role->info.permissions.may[e] & changes[i]) != 0;
@@ -203,7 +203,7 @@ static struct scope_set empty_set(const struct scope_tree *t, struct arena *aren
     };
 }
 
-void access_scopes(const struct grants *g, enum entity e, enum action a, struct arena *arena,
+void access_scopes(const struct grants *g, enum entity e, enum right a, struct arena *arena,
                    struct scope_set *out)
 {
     const struct scope_tree *t = &g->book->tree;

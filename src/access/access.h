@@ -10,7 +10,7 @@
 //
 // Who asks for what one may not read is told that it is not there (404); who asks for a change of
 // what one may read but not change, that it is not allowed (403). The API decides this before a
-// handler runs, from the route's row (api/call.h: entity, action, where the scope comes from), and
+// handler runs, from the route's row (api/call.h: entity, right, where the scope comes from), and
 // leaves out of lists what is not in access_scopes.
 #pragma once
 
@@ -84,9 +84,9 @@ void access_grants(const struct access_book *b, const struct subject *s, struct 
                    struct grants *out);
 
 /* access_allows: the subject may do the action to entities at that scope (for a create: in it). */
-bool access_allows(const struct grants *g, enum entity e, enum action a, struct scope s);
+bool access_allows(const struct grants *g, enum entity e, enum right a, struct scope s);
 /* access_anywhere: the subject may do it at one scope at least. */
-bool access_anywhere(const struct grants *g, enum entity e, enum action a);
+bool access_anywhere(const struct grants *g, enum entity e, enum right a);
 /* access_may_give: the role changes (creates, updates, deletes) nothing there that the subject may
  * not change there itself: nobody gives more than they have. What a role reads is not compared. */
 bool access_may_give(const struct grants *g, const struct access_role *role, struct scope s);
@@ -97,6 +97,6 @@ struct scope_set {
     bool tenant, cluster;
     bool *departments, *projects; /* by row of the plan */
 };
-void access_scopes(const struct grants *g, enum entity e, enum action a, struct arena *arena,
+void access_scopes(const struct grants *g, enum entity e, enum right a, struct arena *arena,
                    struct scope_set *out);
 bool scope_set_has(const struct scope_set *set, struct scope s);

@@ -26,10 +26,10 @@ static const struct plan plan = {
 };
 
 static struct permission own_permissions[] = {
-    {ENTITY_NODEPOOLS, ACTION_READ  },
-    {ENTITY_WORKLOADS, ACTION_UPDATE},
-    {ENTITY_COUNT + 5, ACTION_ALL   },
-    {ENTITY_ACCOUNT,   ACTION_ALL   }, /* of which only reading exists */
+    {ENTITY_NODEPOOLS, RIGHT_READ  },
+    {ENTITY_WORKLOADS, RIGHT_UPDATE},
+    {ENTITY_COUNT + 5, RIGHT_ALL   },
+    {ENTITY_ACCOUNT,   RIGHT_ALL   }, /* of which only reading exists */
 };
 static struct role roles[] = {
     {.id = ROLE_CUSTOM_FIRST,
@@ -94,126 +94,126 @@ static struct grants grants_of(const char *who)
 static const struct {
     const char *name, *who;
     enum entity entity;
-    enum action action;
+    enum right action;
     struct scope scope;
     bool want;
 } rows[] = {
     {"the machine's administrator may all",
      "machine",                                                          ENTITY_USERS,
-     ACTION_DELETE,                                                                                          {SCOPE_TENANT, TENANT_ID},
-     true                                                                                                                                       },
+     RIGHT_DELETE,                                                                                          {SCOPE_TENANT, TENANT_ID},
+     true                                                                                                                                      },
     {"but not where nothing is",
      "machine",                                                          ENTITY_PROJECTS,
-     ACTION_READ,                                                                                            {SCOPE_PROJECT, GONE},
-     false                                                                                                                                      },
+     RIGHT_READ,                                                                                            {SCOPE_PROJECT, GONE},
+     false                                                                                                                                     },
     {"a tenant's rule holds for it",
      "root@x",                                                           ENTITY_USERS,
-     ACTION_DELETE,                                                                                          {SCOPE_TENANT, TENANT_ID},
-     true                                                                                                                                       },
+     RIGHT_DELETE,                                                                                          {SCOPE_TENANT, TENANT_ID},
+     true                                                                                                                                      },
     {"and down to a project",
      "root@x",                                                           ENTITY_TRAININGS,
-     ACTION_CREATE,                                                                                          {SCOPE_PROJECT, P_VISION},
-     true                                                                                                                                       },
+     RIGHT_CREATE,                                                                                          {SCOPE_PROJECT, P_VISION},
+     true                                                                                                                                      },
     {"of another tenant it gives nothing",
      "tenant2@x",                                                        ENTITY_TRAININGS,
-     ACTION_READ,                                                                                            {SCOPE_PROJECT, P_VISION},
-     false                                                                                                                                      },
-    {"nor at another tenant",                                 "root@x",  ENTITY_ACCOUNT,      ACTION_READ,   {SCOPE_TENANT, 2},            false},
-    {"nor at another cluster",                                "root@x",  ENTITY_NODES,        ACTION_READ,   {SCOPE_CLUSTER, 2},           false},
+     RIGHT_READ,                                                                                            {SCOPE_PROJECT, P_VISION},
+     false                                                                                                                                     },
+    {"nor at another tenant",                                 "root@x",  ENTITY_ACCOUNT,      RIGHT_READ,   {SCOPE_TENANT, 2},            false},
+    {"nor at another cluster",                                "root@x",  ENTITY_NODES,        RIGHT_READ,   {SCOPE_CLUSTER, 2},           false},
     {"a department's rule holds for it",
      "head@x",                                                           ENTITY_POLICIES,
-     ACTION_CREATE,                                                                                          {SCOPE_DEPARTMENT, RESEARCH},
-     true                                                                                                                                       },
+     RIGHT_CREATE,                                                                                          {SCOPE_DEPARTMENT, RESEARCH},
+     true                                                                                                                                      },
     {"for the department below",
      "head@x",                                                           ENTITY_POLICIES,
-     ACTION_CREATE,                                                                                          {SCOPE_DEPARTMENT, VISION},
-     true                                                                                                                                       },
+     RIGHT_CREATE,                                                                                          {SCOPE_DEPARTMENT, VISION},
+     true                                                                                                                                      },
     {"for projects of that one",
      "head@x",                                                           ENTITY_PROJECTS,
-     ACTION_UPDATE,                                                                                          {SCOPE_PROJECT, P_VISION},
-     true                                                                                                                                       },
+     RIGHT_UPDATE,                                                                                          {SCOPE_PROJECT, P_VISION},
+     true                                                                                                                                      },
     {"not for the department beside",
      "head@x",                                                           ENTITY_POLICIES,
-     ACTION_READ,                                                                                            {SCOPE_DEPARTMENT, PRODUCT},
-     false                                                                                                                                      },
+     RIGHT_READ,                                                                                            {SCOPE_DEPARTMENT, PRODUCT},
+     false                                                                                                                                     },
     {"not for a project there",
      "head@x",                                                           ENTITY_PROJECTS,
-     ACTION_READ,                                                                                            {SCOPE_PROJECT, P_PRODUCT},
-     false                                                                                                                                      },
+     RIGHT_READ,                                                                                            {SCOPE_PROJECT, P_PRODUCT},
+     false                                                                                                                                     },
     {"not above, to change",
      "head@x",                                                           ENTITY_POLICIES,
-     ACTION_CREATE,                                                                                          {SCOPE_CLUSTER, CLUSTER_ID},
-     false                                                                                                                                      },
+     RIGHT_CREATE,                                                                                          {SCOPE_CLUSTER, CLUSTER_ID},
+     false                                                                                                                                     },
     {"above, to read what is inherited",
      "head@x",                                                           ENTITY_POLICIES,
-     ACTION_READ,                                                                                            {SCOPE_CLUSTER, CLUSTER_ID},
-     true                                                                                                                                       },
+     RIGHT_READ,                                                                                            {SCOPE_CLUSTER, CLUSTER_ID},
+     true                                                                                                                                      },
     {"above, not what is not inherited",
      "head@x",                                                           ENTITY_ACCESS_RULES,
-     ACTION_READ,                                                                                            {SCOPE_TENANT, TENANT_ID},
-     false                                                                                                                                      },
+     RIGHT_READ,                                                                                            {SCOPE_TENANT, TENANT_ID},
+     false                                                                                                                                     },
     {"what the role does not have",
      "head@x",                                                           ENTITY_DEPARTMENTS,
-     ACTION_UPDATE,                                                                                          {SCOPE_DEPARTMENT, RESEARCH},
-     false                                                                                                                                      },
-    {"a group's rule",                                        "dev@x",   ENTITY_WORKSPACES,   ACTION_CREATE, {SCOPE_PROJECT, P_VISION},    true },
+     RIGHT_UPDATE,                                                                                          {SCOPE_DEPARTMENT, RESEARCH},
+     false                                                                                                                                     },
+    {"a group's rule",                                        "dev@x",   ENTITY_WORKSPACES,   RIGHT_CREATE, {SCOPE_PROJECT, P_VISION},    true },
     {"reads the departments above",
      "dev@x",                                                            ENTITY_DEPARTMENTS,
-     ACTION_READ,                                                                                            {SCOPE_DEPARTMENT, RESEARCH},
-     true                                                                                                                                       },
+     RIGHT_READ,                                                                                            {SCOPE_DEPARTMENT, RESEARCH},
+     true                                                                                                                                      },
     {"but not the one beside",
      "dev@x",                                                            ENTITY_DEPARTMENTS,
-     ACTION_READ,                                                                                            {SCOPE_DEPARTMENT, PRODUCT},
-     false                                                                                                                                      },
+     RIGHT_READ,                                                                                            {SCOPE_DEPARTMENT, PRODUCT},
+     false                                                                                                                                     },
     {"nor other projects there",
      "dev@x",                                                            ENTITY_PROJECTS,
-     ACTION_READ,                                                                                            {SCOPE_PROJECT, P_RESEARCH},
-     false                                                                                                                                      },
+     RIGHT_READ,                                                                                            {SCOPE_PROJECT, P_RESEARCH},
+     false                                                                                                                                     },
     {"a user is not the group of that name",
      "vision-devs",                                                      ENTITY_PROJECTS,
-     ACTION_READ,                                                                                            {SCOPE_PROJECT, P_VISION},
-     false                                                                                                                                      },
+     RIGHT_READ,                                                                                            {SCOPE_PROJECT, P_VISION},
+     false                                                                                                                                     },
     {"nor the service account",
      "Pipeline",                                                         ENTITY_PROJECTS,
-     ACTION_READ,                                                                                            {SCOPE_PROJECT, P_VISION},
-     false                                                                                                                                      },
+     RIGHT_READ,                                                                                            {SCOPE_PROJECT, P_VISION},
+     false                                                                                                                                     },
     {"a service account, in every project",
      "pipeline",                                                         ENTITY_TRAININGS,
-     ACTION_CREATE,                                                                                          {SCOPE_PROJECT, P_VISION},
-     true                                                                                                                                       },
+     RIGHT_CREATE,                                                                                          {SCOPE_PROJECT, P_VISION},
+     true                                                                                                                                      },
     {"no workspaces for CI/CD",
      "pipeline",                                                         ENTITY_WORKSPACES,
-     ACTION_CREATE,                                                                                          {SCOPE_PROJECT, P_VISION},
-     false                                                                                                                                      },
+     RIGHT_CREATE,                                                                                          {SCOPE_PROJECT, P_VISION},
+     false                                                                                                                                     },
     {"a project of no department is right below the cluster",
      "pipeline",                                                         ENTITY_TRAININGS,
-     ACTION_READ,                                                                                            {SCOPE_PROJECT, P_STRAY},
-     true                                                                                                                                       },
-    {"a custom role",                                         "mover@x", ENTITY_WORKLOADS,    ACTION_UPDATE, {SCOPE_PROJECT, P_PRODUCT},   true },
+     RIGHT_READ,                                                                                            {SCOPE_PROJECT, P_STRAY},
+     true                                                                                                                                      },
+    {"a custom role",                                         "mover@x", ENTITY_WORKLOADS,    RIGHT_UPDATE, {SCOPE_PROJECT, P_PRODUCT},   true },
     {"only what it lists",
      "mover@x",                                                          ENTITY_WORKLOADS,
-     ACTION_READ,                                                                                            {SCOPE_PROJECT, P_PRODUCT},
-     false                                                                                                                                      },
+     RIGHT_READ,                                                                                            {SCOPE_PROJECT, P_PRODUCT},
+     false                                                                                                                                     },
     {"only actions that exist",
      "mover@x",                                                          ENTITY_ACCOUNT,
-     ACTION_DELETE,                                                                                          {SCOPE_PROJECT, P_PRODUCT},
-     false                                                                                                                                      },
+     RIGHT_DELETE,                                                                                          {SCOPE_PROJECT, P_PRODUCT},
+     false                                                                                                                                     },
     {"a disabled role gives nothing",
      "off@x",                                                            ENTITY_NODEPOOLS,
-     ACTION_READ,                                                                                            {SCOPE_CLUSTER, CLUSTER_ID},
-     false                                                                                                                                      },
+     RIGHT_READ,                                                                                            {SCOPE_CLUSTER, CLUSTER_ID},
+     false                                                                                                                                     },
     {"an unknown role gives nothing",
      "norole@x",                                                         ENTITY_NODEPOOLS,
-     ACTION_READ,                                                                                            {SCOPE_CLUSTER, CLUSTER_ID},
-     false                                                                                                                                      },
+     RIGHT_READ,                                                                                            {SCOPE_CLUSTER, CLUSTER_ID},
+     false                                                                                                                                     },
     {"a scope that is gone gives nothing",
      "gone@x",                                                           ENTITY_NODEPOOLS,
-     ACTION_READ,                                                                                            {SCOPE_CLUSTER, CLUSTER_ID},
-     false                                                                                                                                      },
+     RIGHT_READ,                                                                                            {SCOPE_CLUSTER, CLUSTER_ID},
+     false                                                                                                                                     },
     {"who has no rule may nothing",
      "nobody@x",                                                         ENTITY_ACCOUNT,
-     ACTION_READ,                                                                                            {SCOPE_TENANT, TENANT_ID},
-     false                                                                                                                                      },
+     RIGHT_READ,                                                                                            {SCOPE_TENANT, TENANT_ID},
+     false                                                                                                                                     },
 };
 
 TEST(one_question)
@@ -253,17 +253,17 @@ TEST(sets_of_scopes)
     for (size_t w = 0; w < COUNT_OF(who); w++) {
         struct grants g = grants_of(who[w]);
         for (uint32_t e = 0; e < ENTITY_COUNT; e++) {
-            for (uint32_t a = ACTION_CREATE; a <= ACTION_DELETE; a *= 2) {
+            for (uint32_t a = RIGHT_CREATE; a <= RIGHT_DELETE; a *= 2) {
                 struct scope_set set;
-                access_scopes(&g, (enum entity)e, (enum action)a, &arena, &set);
+                access_scopes(&g, (enum entity)e, (enum right)a, &arena, &set);
                 bool any = false;
                 for (size_t i = 0; i < COUNT_OF(scopes); i++) {
-                    bool allowed = access_allows(&g, (enum entity)e, (enum action)a, scopes[i]);
+                    bool allowed = access_allows(&g, (enum entity)e, (enum right)a, scopes[i]);
                     EXPECT(scope_set_has(&set, scopes[i]) == allowed);
                     any = any || allowed;
                     yes += allowed;
                 }
-                EXPECT(access_anywhere(&g, (enum entity)e, (enum action)a) == any);
+                EXPECT(access_anywhere(&g, (enum entity)e, (enum right)a) == any);
             }
         }
     }
@@ -305,22 +305,22 @@ TEST(nobody_gives_more_than_they_have)
 TEST(names_on_the_wire)
 {
     enum entity e;
-    enum action a;
+    enum right a;
     for (uint32_t i = 0; i < ENTITY_COUNT; i++) {
         const struct entity_info *info = entity_info((enum entity)i);
         EXPECT(info->name.len > 0 && info->display.len > 0 && info->group.len > 0);
         EXPECT(entity_find(info->name, &e) && e == (enum entity)i);
         struct role_info role;
         for (uint32_t id = 1; role_predefined(id, &role); id++) {
-            EXPECT((role.permissions.may[i] & ~info->actions) == 0);
+            EXPECT((role.permissions.may[i] & ~info->rights) == 0);
         }
     }
     EXPECT(entity_find(STR("access-rules"), &e) && e == ENTITY_ACCESS_RULES);
     EXPECT(!entity_find(STR("nothing"), &e));
-    for (uint32_t i = ACTION_CREATE; i <= ACTION_DELETE; i *= 2) {
-        EXPECT(action_find(action_name((enum action)i), &a) && a == (enum action)i);
+    for (uint32_t i = RIGHT_CREATE; i <= RIGHT_DELETE; i *= 2) {
+        EXPECT(right_find(right_name((enum right)i), &a) && a == (enum right)i);
     }
-    EXPECT(!action_find(STR("sync"), &a));
+    EXPECT(!right_find(STR("sync"), &a));
 }
 
 TEST(predefined_roles_have_names)

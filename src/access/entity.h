@@ -9,13 +9,13 @@ struct entity_info {
                          * ours */
     struct str display; /* as the product's tables name it */
     struct str group;   /* groupId on the wire */
-    uint32_t actions;   /* that exist for it */
+    uint32_t rights;    /* that exist for it */
     bool inherited;     /* what is above one's scope may be read too: it serves those below */
 };
 const struct entity_info *entity_info(enum entity e);
 /* entity_find finds one by its name on the wire, '_' and '-' being equal; false: there is none. */
 MUST_USE bool entity_find(struct str name, enum entity *out);
 
-/* action_name: "create", "read", "update" or "delete". */
-struct str action_name(enum action a);
-MUST_USE bool action_find(struct str name, enum action *out);
+/* right_name: "create", "read", "update" or "delete". */
+struct str right_name(enum right a);
+MUST_USE bool right_find(struct str name, enum right *out);

@@ -111,17 +111,17 @@ static uint8_t bits(const char *letters)
     for (; *letters != '\0'; letters++) {
         switch (*letters) {
         case 'V':
-            all |= ACTION_READ;
+            all |= RIGHT_READ;
             break;
         case 'E':
-            all |= ACTION_UPDATE;
+            all |= RIGHT_UPDATE;
             break;
         case 'D':
-            all |= ACTION_DELETE;
+            all |= RIGHT_DELETE;
             break;
         default:
             CHECK(*letters == '*');
-            all |= ACTION_ALL;
+            all |= RIGHT_ALL;
         }
     }
     return all;
@@ -149,7 +149,7 @@ struct role_info role_custom(const struct role *role)
         const struct permission *p = &role->permissions[i];
         if (p->entity < ENTITY_COUNT) {
             out.permissions.may[p->entity] |=
-                (uint8_t)(p->actions & entity_info((enum entity)p->entity)->actions);
+                (uint8_t)(p->rights & entity_info((enum entity)p->entity)->rights);
         }
     }
     return out;

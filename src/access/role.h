@@ -5,26 +5,7 @@
 
 #include "access/entity.h"
 
-/* Stable: ids on the wire and in the journal. 1 is ROLE_SYSTEM_ADMINISTRATOR. */
-enum role_predefined {
-    ROLE_DEPARTMENT_ADMINISTRATOR = 2,
-    ROLE_DEPARTMENT_VIEWER,
-    ROLE_PROJECT_ADMINISTRATOR,
-    ROLE_AI_PRACTITIONER,
-    ROLE_DATA_ADMINISTRATOR,
-    ROLE_EDITOR,
-    ROLE_VIEWER,
-    /* ours */
-    ROLE_PLATFORM_ADMINISTRATOR,
-    ROLE_DEPARTMENT_OWNER,
-    ROLE_DEVELOPER,
-    ROLE_PRODUCTION_OPERATOR,
-    ROLE_CICD,
-    ROLE_AUDITOR,
-    ROLE_PREDEFINED_END
-};
-
-/* What a role may, by entity: bits of enum action. */
+/* What a role may, by entity: bits of enum right. */
 struct permissions {
     uint8_t may[ENTITY_COUNT];
 };
@@ -35,6 +16,6 @@ struct role_info {
 };
 /* role_predefined gives the role of that id, of [1, ROLE_PREDEFINED_END); false: it is none. */
 MUST_USE bool role_predefined(uint32_t id, struct role_info *out);
-/* role_custom gives one of the state's. Entities and actions unknown here are left out; a disabled
+/* role_custom gives one of the state's. Entities and rights unknown here are left out; a disabled
  * role may nothing. */
 struct role_info role_custom(const struct role *role);

@@ -367,7 +367,7 @@ void writer_command(struct writer *w, const struct input *command, writer_done *
             static const struct str names[INPUT_KIND_COUNT] = {
                 [INPUT_PLAN_APPLY] = STRS("plan apply"), [INPUT_SUBMIT] = STRS("submit"),
                 [INPUT_SUSPEND] = STRS("suspend"),       [INPUT_RESUME] = STRS("resume"),
-                [INPUT_DELETE] = STRS("delete"),
+                [INPUT_DELETE] = STRS("delete"),         [INPUT_IDENTITY] = STRS("identity"),
             };
             writer_refused(w, command->author, names[command->kind], &outcome.err);
         }

@@ -124,6 +124,9 @@ static enum status load(struct engine *e, struct str bytes, struct err *err)
     e->answers_cap = s.answers_count;
     e->nodes_cap = s.nodes_count;
     e->books_cap = s.books_count;
+    e->identity_caps = (struct identity_caps){s.identity.users_count, s.identity.applications_count,
+                                              s.identity.keys_count, s.identity.roles_count,
+                                              s.identity.rules_count};
     leave_room(e);
     e->compact_at_bytes = 2 * e->arenas[other].used_bytes + COMPACT_SLACK;
     tables_build(e);
@@ -149,9 +152,20 @@ static void compact(struct engine *e)
 
 /* ---- answers ---- */
 
-static bool is_command(enum input_kind kind)
+// Ids and secrets that the edge made up for what is new.
+static void forget_minted(struct identity_change *c)
 {
-    return kind >= INPUT_PLAN_APPLY && kind <= INPUT_DELETE;
+    struct str none = {0};
+    if (c->op == IDENTITY_USER_ADD) {
+        c->user.id = (struct uuid){{0}};
+    } else if (c->op == IDENTITY_APPLICATION_ADD) {
+        c->application.id = (struct uuid){{0}};
+    } else if (c->op == IDENTITY_KEY_ADD) {
+        c->key.id = (struct uuid){{0}};
+    }
+    c->user.password = none;
+    c->application.secret = none;
+    c->key.secret = none;
 }
 
 // Of what was asked, not of who minted which identifier when: a retry may have minted new ones.
@@ -161,10 +175,12 @@ static int64_t digest(const struct input *in)
                           .target = in->target,
                           .plan_apply = in->plan_apply,
                           .submit = in->submit,
-                          .refused = in->refused};
+                          .refused = in->refused,
+                          .identity = in->identity};
     asked.submit.id = (struct uuid){{0}};
     asked.submit.pod_ids = NULL;
     asked.submit.pod_ids_count = 0;
+    forget_minted(&asked.identity);
     struct buf bytes;
     buf_init(&bytes, CHECKPOINT_MAX);
     record_encode(&record_input, &asked, &bytes);
@@ -268,6 +284,9 @@ static void check_command(const struct engine *e, const struct input *in, struct
     case INPUT_DELETE:
         life_check(e, in, out);
         return;
+    case INPUT_IDENTITY:
+        identity_check(e, in, out);
+        return;
     case INPUT_REFUSED:
     case INPUT_NONE:
     case INPUT_NODE_SEEN:
@@ -290,7 +309,7 @@ static bool check(const struct engine *e, const struct input *in, struct plan_ah
         out->status = err_set(&out->err, STATUS_INVALID, "node \"%.*s\" is described wrongly",
                               STR_ARG(str_sub(in->node.name, 0, 100)));
     }
-    if (!is_command(in->kind) || answered(e, in, out)) {
+    if (!input_is_command(in->kind) || answered(e, in, out)) {
         return false;
     }
     if (in->key.len > KEY_LEN_MAX) {
@@ -334,6 +353,9 @@ static void change(struct step *st, const struct plan_ahead *ahead)
     case INPUT_TICK:
         tick_apply(st);
         return;
+    case INPUT_IDENTITY:
+        identity_apply(st);
+        return;
     case INPUT_NONE:
     case INPUT_REFUSED:
     case INPUT_KIND_COUNT:
@@ -359,6 +381,7 @@ static bool may_free(enum input_kind kind)
     case INPUT_POD_STARTED:
     case INPUT_TICK:
     case INPUT_REFUSED:
+    case INPUT_IDENTITY:
     case INPUT_NONE:
     case INPUT_KIND_COUNT:
         return false;

@@ -25,8 +25,8 @@ struct effects {
 struct outcome {
     enum status status;
     struct err err;   /* where, field, hint when refused */
-    struct uuid id;   /* made by a submit */
-    int64_t revision; /* of the plan, after a plan apply */
+    struct uuid id;   /* of what the command made or was about */
+    int64_t revision; /* of the plan, after a plan apply; id of the role or rule that was made */
     bool repeated;    /* the answer of an earlier command with the same key */
 };
 

@@ -82,6 +82,7 @@ static void next_plan(struct bytes *b, struct arena *a, struct plan_apply *out)
         struct department *d = &p->departments[i];
         d->name = next_name(b);
         d->parent = next(b, 3) == 0 ? next_name(b) : STR("");
+        d->owner_group = next(b, 3) == 0 ? next_name(b) : STR("");
         d->quotas = next_quotas(b, a, &d->quotas_count);
     }
     p->projects_count = next(b, 3);
@@ -172,6 +173,38 @@ static void next_tick(struct bytes *b, struct arena *a, struct tick *t)
     }
 }
 
+static struct str next_user(struct bytes *b)
+{
+    static const struct str names[] = {STRS("a@x"), STRS("b@x"), STRS("ci"), STRS(""), STRS("cd")};
+    return names[next(b, sizeof(names) / sizeof(names[0]))];
+}
+
+static void next_identity(struct bytes *b, struct arena *a, struct identity_change *c)
+{
+    c->op = (enum identity_op)next(b, IDENTITY_OP_COUNT + 1);
+    struct str_item *groups = ARENA_ARRAY(a, struct str_item, 2);
+    groups[0].value = next_name(b);
+    groups[1].value = STR("people");
+    c->user = (struct user){
+        .id = next_id(b, 6), .name = next_user(b), .groups = groups, .groups_count = next(b, 3)};
+    c->application = (struct application){
+        .id = next_id(b, 6), .name = next_user(b), .enabled = next(b, 2) != 0};
+    c->key = (struct access_key){.id = next_id(b, 6), .user = next_id(b, 6), .name = next_user(b)};
+    c->rule = (struct access_rule){
+        .id = next(b, 16),
+        .subject_kind = (enum subject_kind)next(b, 4),
+        .subject = next_user(b),
+        .role = next(b, 4) == 0 ? ROLE_CUSTOM_FIRST + next(b, 3) : 1,
+        .scope = {(enum scope_kind)next(b, 5), next(b, 8)}
+    };
+    struct permission *permission = ARENA_NEW(a, struct permission);
+    *permission = (struct permission){next(b, ENTITY_COUNT + 1), next(b, RIGHT_ALL + 2)};
+    c->role = (struct role){.id = ROLE_CUSTOM_FIRST + next(b, 3),
+                            .name = next_name(b),
+                            .permissions = permission,
+                            .permissions_count = next(b, 2)};
+}
+
 static void next_input(struct bytes *b, struct arena *a, struct input *in)
 {
     *in = (struct input){.kind = (enum input_kind)next(b, INPUT_KIND_COUNT + 2)};
@@ -186,6 +219,8 @@ static void next_input(struct bytes *b, struct arena *a, struct input *in)
         next_node(b, a, &in->node);
     } else if (in->kind == INPUT_TICK) {
         next_tick(b, a, &in->tick);
+    } else if (in->kind == INPUT_IDENTITY) {
+        next_identity(b, a, &in->identity);
     } else {
         in->pod = (struct pod_report){.pod = next_id(b, 24),
                                       .attempt = next(b, 4),

@@ -263,10 +263,34 @@ static bool indexes_ok(struct inspector *in)
     return true;
 }
 
+/* ---- identity ---- */
+
+static bool identity_ok(struct inspector *in)
+{
+    const struct identity *d = &in->e->s.identity;
+    for (uint32_t i = 0; i < d->rules_count; i++) {
+        const struct access_rule *r = &d->rules[i];
+        if (!scope_exists(&in->e->s.plan, r->scope) || !role_exists(d, r->role)) {
+            return BREACH(in, "access rule %u is about a scope or a role that is gone", r->id);
+        }
+        if (r->subject_kind == SUBJECT_APPLICATION &&
+            identity_application_named(d, r->subject) == NULL) {
+            return BREACH(in, "access rule %u is about a service account that is gone", r->id);
+        }
+        for (uint32_t k = 0; k < i; k++) {
+            if (d->rules[k].id >= r->id) {
+                return BREACH(in, "access rules are not in the order of their ids");
+            }
+        }
+    }
+    return true;
+}
+
 struct str engine_invariants(const struct engine *e, struct arena *arena)
 {
     struct inspector in = {.e = e, .a = arena, .breach = STR("")};
-    bool ok = devices_ok(&in) && books_ok(&in) && usage_ok(&in) && indexes_ok(&in);
+    bool ok = devices_ok(&in) && books_ok(&in) && usage_ok(&in) && indexes_ok(&in) &&
+              identity_ok(&in);
     for (uint32_t i = 0; ok && i < e->s.workloads_count; i++) {
         ok = workload_ok(&in, i);
     }

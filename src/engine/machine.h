@@ -61,6 +61,9 @@ struct engine {
     size_t compact_at_bytes;
     struct state s;
     uint32_t books_cap, workloads_cap, answers_cap, nodes_cap;
+    struct identity_caps {
+        uint32_t users, applications, keys, roles, rules;
+    } identity_caps;
     struct tables t;
     struct arena scratch; /* reset at the start of every public call that uses it */
     struct buf bytes;     /* of the state, for its hash */
@@ -175,6 +178,23 @@ void plan_apply_check(const struct engine *e, const struct input *in, struct pla
 void plan_apply_do(struct step *st, const struct plan *merged);
 void observe_apply(struct step *st);
 void tick_apply(struct step *st);
+void identity_check(const struct engine *e, const struct input *in, struct outcome *out);
+void identity_apply(struct step *st);
+bool identity_sound(const struct identity *d);
+void identity_stamp(struct step *st, struct stamp *s); /* now, by the author of the input */
+
+/* rules.c: the part of identity_change that is about roles and rules */
+bool rules_change_ok(const struct engine *e, const struct identity_change *c, struct outcome *out);
+void rules_change(struct step *st);
+void rules_forget_subject(struct identity *d, enum subject_kind kind, struct str name);
+/* After any change of the plan: rules go with their scopes; those of owner_group and access_group
+ * come and go. */
+void rules_follow_plan(struct step *st);
+/* Whether somebody is system administrator over the tenant, were this change made (NULL: now). */
+bool somebody_administers(const struct identity *d, const struct identity_change *c);
+bool scope_exists(const struct plan *p, struct scope s);
+bool role_exists(const struct identity *d, uint32_t id); /* predefined or custom */
+bool rules_sound(const struct identity *d);
 
 /* freeze.c */
 struct snapshot;

@@ -205,6 +205,7 @@ void observe_apply(struct step *st)
     case INPUT_DELETE:
     case INPUT_REFUSED:
     case INPUT_TICK:
+    case INPUT_IDENTITY:
     case INPUT_KIND_COUNT:
         return;
     }

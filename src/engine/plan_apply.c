@@ -293,4 +293,5 @@ void plan_apply_do(struct step *st, const struct plan *merged)
     forget_pools(e);
     usage_forget(e);
     tables_build(e);
+    rules_follow_plan(st);
 }

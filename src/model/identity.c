@@ -14,7 +14,7 @@ static const struct field user_fields[] = {
     F_BOOL(5, struct user, change_password),
     F_LIST(6, struct user, groups, record_str_item),
     F_I64(7, struct user, login_ms),
-    F_I64(8, struct user, tokens_from_ms),
+    F_U32(8, struct user, generation),
     STAMP_FIELDS(9, struct user),
 };
 const struct record record_user = RECORD("user", struct user, user_fields);
@@ -22,7 +22,7 @@ const struct record record_user = RECORD("user", struct user, user_fields);
 static const struct field application_fields[] = {
     F_UUID(1, struct application, id),      F_STR(2, struct application, name),
     F_STR(3, struct application, secret),   F_BOOL(4, struct application, enabled),
-    F_I64(5, struct application, login_ms), F_I64(6, struct application, tokens_from_ms),
+    F_I64(5, struct application, login_ms), F_U32(6, struct application, generation),
     STAMP_FIELDS(7, struct application),
 };
 const struct record record_application = RECORD("application", struct application,
@@ -31,14 +31,14 @@ const struct record record_application = RECORD("application", struct applicatio
 static const struct field access_key_fields[] = {
     F_UUID(1, struct access_key, id),      F_UUID(2, struct access_key, user),
     F_STR(3, struct access_key, name),     F_STR(4, struct access_key, secret),
-    F_I64(5, struct access_key, login_ms), F_I64(6, struct access_key, tokens_from_ms),
+    F_I64(5, struct access_key, login_ms), F_U32(6, struct access_key, generation),
     STAMP_FIELDS(7, struct access_key),
 };
 const struct record record_access_key = RECORD("access_key", struct access_key, access_key_fields);
 
 static const struct field permission_fields[] = {
     F_U32(1, struct permission, entity),
-    F_U32(2, struct permission, actions),
+    F_U32(2, struct permission, rights),
 };
 static const struct record record_permission = RECORD("permission", struct permission,
                                                       permission_fields);
@@ -64,8 +64,8 @@ const struct record record_access_rule = RECORD("access_rule", struct access_rul
 
 static const struct field identity_fields[] = {
     F_I64(1, struct identity, revision),
-    F_U32(2, struct identity, next_role),
-    F_U32(3, struct identity, next_rule),
+    F_U32(2, struct identity, roles_made),
+    F_U32(3, struct identity, rules_made),
     F_BOOL(4, struct identity, protect_ownership),
     F_LIST(5, struct identity, users, record_user),
     F_LIST(6, struct identity, applications, record_application),
@@ -74,3 +74,87 @@ static const struct field identity_fields[] = {
     F_LIST(9, struct identity, rules, record_access_rule),
 };
 const struct record record_identity = RECORD("identity", struct identity, identity_fields);
+
+static const struct field identity_change_fields[] = {
+    F_U32(1, struct identity_change, op),
+    F_RECORD(2, struct identity_change, user, record_user),
+    F_RECORD(3, struct identity_change, application, record_application),
+    F_RECORD(4, struct identity_change, key, record_access_key),
+    F_RECORD(5, struct identity_change, role, record_role),
+    F_RECORD(6, struct identity_change, rule, record_access_rule),
+    F_BOOL(7, struct identity_change, protect_ownership),
+};
+const struct record record_identity_change = RECORD("identity_change", struct identity_change,
+                                                    identity_change_fields);
+
+/* ---- looking up ---- */
+
+const struct user *identity_user(const struct identity *i, struct uuid id)
+{
+    for (uint32_t k = 0; k < i->users_count; k++) {
+        if (uuid_eq(i->users[k].id, id)) {
+            return &i->users[k];
+        }
+    }
+    return NULL;
+}
+
+const struct user *identity_user_named(const struct identity *i, struct str name)
+{
+    for (uint32_t k = 0; k < i->users_count; k++) {
+        if (str_eq(i->users[k].name, name)) {
+            return &i->users[k];
+        }
+    }
+    return NULL;
+}
+
+const struct application *identity_application(const struct identity *i, struct uuid id)
+{
+    for (uint32_t k = 0; k < i->applications_count; k++) {
+        if (uuid_eq(i->applications[k].id, id)) {
+            return &i->applications[k];
+        }
+    }
+    return NULL;
+}
+
+const struct application *identity_application_named(const struct identity *i, struct str name)
+{
+    for (uint32_t k = 0; k < i->applications_count; k++) {
+        if (str_eq(i->applications[k].name, name)) {
+            return &i->applications[k];
+        }
+    }
+    return NULL;
+}
+
+const struct access_key *identity_key(const struct identity *i, struct uuid id)
+{
+    for (uint32_t k = 0; k < i->keys_count; k++) {
+        if (uuid_eq(i->keys[k].id, id)) {
+            return &i->keys[k];
+        }
+    }
+    return NULL;
+}
+
+const struct role *identity_role(const struct identity *i, uint32_t id)
+{
+    for (uint32_t k = 0; k < i->roles_count; k++) {
+        if (i->roles[k].id == id) {
+            return &i->roles[k];
+        }
+    }
+    return NULL;
+}
+
+const struct access_rule *identity_rule(const struct identity *i, uint32_t id)
+{
+    for (uint32_t k = 0; k < i->rules_count; k++) {
+        if (i->rules[k].id == id) {
+            return &i->rules[k];
+        }
+    }
+    return NULL;
+}

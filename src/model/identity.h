@@ -70,8 +70,8 @@ enum entity {
     ENTITY_METRICS,     /* for a collector */
     ENTITY_COUNT
 };
-enum action { ACTION_CREATE = 1, ACTION_READ = 2, ACTION_UPDATE = 4, ACTION_DELETE = 8 };
-enum { ACTION_ALL = 15 };
+enum right { RIGHT_CREATE = 1, RIGHT_READ = 2, RIGHT_UPDATE = 4, RIGHT_DELETE = 8 };
+enum { RIGHT_ALL = 15 };
 
 /* ---- who ---- */
 
@@ -91,8 +91,8 @@ struct user {
     bool change_password; /* the password is one that somebody else knows */
     struct str_item *groups;
     uint32_t groups_count;
-    int64_t login_ms;       /* last; 0: never */
-    int64_t tokens_from_ms; /* tokens issued before are not accepted */
+    int64_t login_ms;    /* last; 0: never */
+    uint32_t generation; /* of its tokens: those of an earlier one are not accepted */
     struct stamp stamp;
 };
 /* A service account. Its client id is its name. */
@@ -101,7 +101,8 @@ struct application {
     struct str name;   /* unique; no user has it */
     struct str secret; /* hash */
     bool enabled;
-    int64_t login_ms, tokens_from_ms;
+    int64_t login_ms;
+    uint32_t generation;
     struct stamp stamp;
 };
 /* A personal access key: signs in as its user. Its client id is its id. */
@@ -109,23 +110,43 @@ struct access_key {
     struct uuid id, user;
     struct str name; /* unique among its user's */
     struct str secret;
-    int64_t login_ms, tokens_from_ms;
+    int64_t login_ms;
+    uint32_t generation;
     struct stamp stamp;
 };
 
 struct permission {
     uint32_t entity;
-    uint32_t actions; /* of enum action */
+    uint32_t rights; /* of enum right */
 };
 struct role {
-    uint32_t id; /* ROLE_CUSTOM_FIRST and above; those below are access/role.h's */
+    uint32_t id; /* ROLE_CUSTOM_FIRST and above; those below are predefined, see access/role.h */
     struct str name, description;
     bool disabled; /* gives nothing */
     struct permission *permissions;
     uint32_t permissions_count;
     struct stamp stamp;
 };
-enum { ROLE_SYSTEM_ADMINISTRATOR = 1, ROLE_CUSTOM_FIRST = 1001 };
+/* Stable: ids on the wire and in the journal. What each may: access/role.h. */
+enum role_id {
+    ROLE_SYSTEM_ADMINISTRATOR = 1,
+    ROLE_DEPARTMENT_ADMINISTRATOR,
+    ROLE_DEPARTMENT_VIEWER,
+    ROLE_PROJECT_ADMINISTRATOR,
+    ROLE_AI_PRACTITIONER,
+    ROLE_DATA_ADMINISTRATOR,
+    ROLE_EDITOR,
+    ROLE_VIEWER,
+    /* ours */
+    ROLE_PLATFORM_ADMINISTRATOR,
+    ROLE_DEPARTMENT_OWNER,
+    ROLE_DEVELOPER,
+    ROLE_PRODUCTION_OPERATOR,
+    ROLE_CICD,
+    ROLE_AUDITOR,
+    ROLE_PREDEFINED_END,
+    ROLE_CUSTOM_FIRST = 1001
+};
 
 struct access_rule {
     uint32_t id;
@@ -133,13 +154,13 @@ struct access_rule {
     struct str subject; /* name of a user, application or group; it need not exist (yet) */
     uint32_t role;
     struct scope scope;
-    bool from_plan; /* made and ended by the plan's owner_group and access_group */
+    bool from_plan; /* of a department's owner_group or a project's access_group */
     struct stamp stamp;
 };
 
 struct identity {
-    int64_t revision; /* counts changes of what follows, sign-ins not */
-    uint32_t next_role, next_rule;
+    int64_t revision;                /* counts changes of what follows; sign-ins are none */
+    uint32_t roles_made, rules_made; /* ever, for their ids */
     bool protect_ownership; /* only who submitted a workload, and who administers, may change it */
     struct user *users;
     struct application *applications;
@@ -149,5 +170,52 @@ struct identity {
     uint32_t users_count, applications_count, keys_count, roles_count, rules_count;
 };
 
+const struct user *identity_user(const struct identity *i, struct uuid id); /* NULL: none */
+const struct user *identity_user_named(const struct identity *i, struct str name);
+const struct application *identity_application(const struct identity *i, struct uuid id);
+const struct application *identity_application_named(const struct identity *i, struct str name);
+const struct access_key *identity_key(const struct identity *i, struct uuid id);
+const struct role *identity_role(const struct identity *i, uint32_t id); /* a custom one */
+const struct access_rule *identity_rule(const struct identity *i, uint32_t id);
+
+/* ---- how it changes: one command ---- */
+
+/* What each reads of struct identity_change. Ids of new users, applications and keys are minted at
+ * the edge; stamps are the engine's. */
+enum identity_op {
+    IDENTITY_NOTHING,
+    IDENTITY_USER_ADD,           /* user: id, name, password, local, change_password, groups */
+    IDENTITY_USER_PASSWORD,      /* user: id, password, change_password; its tokens end */
+    IDENTITY_USER_GROUPS,        /* user: id, groups */
+    IDENTITY_USER_REMOVE,        /* user: id; its keys and rules go with it */
+    IDENTITY_APPLICATION_ADD,    /* application: id, name, secret */
+    IDENTITY_APPLICATION_SECRET, /* application: id, secret; its tokens end */
+    IDENTITY_APPLICATION_ENABLE, /* application: id, enabled; when not, its tokens end */
+    IDENTITY_APPLICATION_REMOVE, /* application: id; its rules go with it */
+    IDENTITY_KEY_ADD,            /* key: id, user, name, secret */
+    IDENTITY_KEY_SECRET,         /* key: id, secret; its tokens end */
+    IDENTITY_KEY_REMOVE,         /* key: id */
+    IDENTITY_ROLE_ADD,           /* role: name, description, disabled, permissions */
+    IDENTITY_ROLE_SET,           /* role: id and the same */
+    IDENTITY_ROLE_REMOVE,        /* role: id; not while rules name it */
+    IDENTITY_RULE_ADD,           /* rule: subject_kind, subject, role, scope */
+    IDENTITY_RULE_REMOVE,        /* rule: id; not one of the plan's */
+    IDENTITY_SIGN_IN,            /* user, application or key: id. Or user: name and groups, and an
+                                  * id for when it is new: known to an identity provider */
+    IDENTITY_SIGN_OUT,           /* user: id; its tokens end */
+    IDENTITY_PROTECT,            /* protect_ownership */
+    IDENTITY_OP_COUNT
+};
+struct identity_change {
+    enum identity_op op;
+    struct user user;
+    struct application application;
+    struct access_key key;
+    struct role role;
+    struct access_rule rule;
+    bool protect_ownership;
+};
+
+extern const struct record record_identity_change;
 extern const struct record record_user, record_application, record_access_key, record_role,
     record_access_rule, record_identity;

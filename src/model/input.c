@@ -67,6 +67,15 @@ static const struct field tick_fields[] = {
 };
 const struct record record_tick = RECORD("tick", struct tick, tick_fields);
 
+static const struct field origin_fields[] = {
+    F_U32(1, struct origin, author_kind), F_STR(2, struct origin, source),
+    F_UUID(3, struct origin, request),    F_STR(4, struct origin, method),
+    F_STR(5, struct origin, path),        F_U32(6, struct origin, entity),
+    F_U32(7, struct origin, right),       F_U32(8, struct origin, scope.kind),
+    F_U32(9, struct origin, scope.id),    F_STR(10, struct origin, name),
+};
+static const struct record record_origin = RECORD("origin", struct origin, origin_fields);
+
 static const struct field input_fields[] = {
     F_I64(1, struct input, seq),
     F_I64(2, struct input, now_ms),
@@ -82,5 +91,31 @@ static const struct field input_fields[] = {
     F_RECORD(12, struct input, pod, record_pod_report),
     F_RECORD(13, struct input, refused, record_refused),
     F_RECORD(14, struct input, tick, record_tick),
+    F_RECORD(15, struct input, identity, record_identity_change),
+    F_RECORD(16, struct input, origin, record_origin),
 };
 const struct record record_input = RECORD("input", struct input, input_fields);
+
+bool input_is_command(enum input_kind kind)
+{
+    switch (kind) {
+    case INPUT_PLAN_APPLY:
+    case INPUT_SUBMIT:
+    case INPUT_SUSPEND:
+    case INPUT_RESUME:
+    case INPUT_DELETE:
+    case INPUT_IDENTITY:
+        return true;
+    case INPUT_NONE:
+    case INPUT_REFUSED:
+    case INPUT_NODE_SEEN:
+    case INPUT_NODE_LOST:
+    case INPUT_POD_STARTED:
+    case INPUT_POD_EXITED:
+    case INPUT_POD_FAILED:
+    case INPUT_TICK:
+    case INPUT_KIND_COUNT:
+        return false;
+    }
+    return false;
+}

@@ -23,6 +23,8 @@ enum input_kind {
     INPUT_POD_FAILED, /* could not be started */
     /* time */
     INPUT_TICK,
+    /* a command again: kinds are stored, so they are only added */
+    INPUT_IDENTITY, /* of users, service accounts, keys, roles, access rules */
     INPUT_KIND_COUNT
 };
 
@@ -54,6 +56,19 @@ struct refused {
     struct str what;
     uint32_t status;
     struct str text;
+};
+
+/* Of a command, for the audit: where it came from, and what it was about when the edge decided
+ * whether it was allowed. */
+struct origin {
+    enum subject_kind author_kind;
+    struct str source;       /* address; "" over the local socket */
+    struct uuid request;     /* id of the request */
+    struct str method, path; /* of the request */
+    enum entity entity;      /* what was asked about */
+    enum right right;        /* 0: the edge did not get that far */
+    struct scope scope;      /* where */
+    struct str name;         /* of the thing, as asked */
 };
 
 /* What a tick decided, in names that outlive the cycle (recorded, so that restart applies it and
@@ -97,7 +112,11 @@ struct input {
     struct pod_report pod;
     struct refused refused;
     struct tick tick;
+    struct identity_change identity;
+    struct origin origin;
 };
+
+bool input_is_command(enum input_kind kind); /* REFUSED is none */
 
 enum { INPUT_VERSION = 1 };
 extern const struct record record_input, record_tick;

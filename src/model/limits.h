@@ -55,3 +55,15 @@
 #define BACKOFF_LIMIT_MAX     INT64_C(1000)
 #define GRACE_MAX_MS          (INT64_C(24) * 3600 * 1000)
 #define KEY_LEN_MAX           256u /* of an idempotency key */
+
+/* ---- identity ---- */
+#define IDENTITY_NAME_LEN_MAX 254u /* of a user; an e-mail address has at most as much */
+#define CLIENT_NAME_LEN_MAX   63u  /* of a service account, an access key */
+#define ROLE_NAME_LEN_MAX     128u
+#define SECRET_LEN_MAX        256u /* of a hash */
+#define USER_GROUPS_MAX       512u /* that one user is in */
+#define USER_KEYS_MAX         20u  /* access keys of one user (Run:ai: the same) */
+#define USERS_MAX             100000u
+#define APPLICATIONS_MAX      10000u
+#define ROLES_MAX             1000u /* custom ones */
+#define RULES_MAX             100000u

@@ -196,6 +196,7 @@ static const struct field state_fields[] = {
     F_LIST(9, struct state, answers, record_answer),
     F_I64(10, struct state, change_seq),
     F_LIST(11, struct state, books, record_book),
+    F_RECORD(12, struct state, identity, record_identity),
 };
 const struct record record_state = RECORD("state", struct state, state_fields);
 

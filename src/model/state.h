@@ -4,6 +4,7 @@
 // indexes are the engine's (engine/ledger.h, engine/engine.h) and are rebuilt from this.
 #pragma once
 
+#include "model/identity.h"
 #include "model/plan.h"
 #include "model/resources.h"
 
@@ -226,6 +227,7 @@ struct state {
     struct answer *answers; /* the last ANSWERS_MAX, oldest first */
     struct book *books;     /* in order of creation, one for a pool and project */
     uint32_t nodes_count, workloads_count, claims_count, answers_count, books_count;
+    struct identity identity;
 };
 
 enum { EVENTS_MAX = 64, ANSWERS_MAX = 4096 };

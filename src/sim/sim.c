@@ -65,7 +65,7 @@ static void note_breach(struct sim *s, struct str breach)
 static void count_input(struct sim *s, const struct input *in, const struct outcome *o)
 {
     struct sim_report *r = s->report;
-    bool command = in->kind >= INPUT_PLAN_APPLY && in->kind <= INPUT_REFUSED;
+    bool command = input_is_command(in->kind) || in->kind == INPUT_REFUSED;
     r->commands += command;
     r->refused += command && o->status != STATUS_OK;
     r->repeated += o->repeated;
