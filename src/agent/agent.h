@@ -27,6 +27,7 @@ struct agent_config {
     const struct label *labels; /* of the node, besides the ones found */
     uint32_t labels_count;
     int64_t device_check_ms; /* time between checks of the devices' health; 0: 10 s */
+    uint64_t pod_files_max; /* files a pod may have open, until it asks for more; 0: as the agent */
 };
 
 struct agent;

@@ -193,6 +193,11 @@ void status_init(struct pod_status *st)
     *st = (struct pod_status){.started_ms = -1, .ended_ms = -1, .exit_code = -1};
 }
 
+bool status_is_final(const struct pod_status *st)
+{
+    return st->state == POD_STATE_EXITED || st->state == POD_STATE_FAILED;
+}
+
 void status_reason(struct pod_status *st, struct str reason)
 {
     uint32_t len = 0;

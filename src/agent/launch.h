@@ -92,6 +92,7 @@ struct pod_status {
     char reason[REASON_MAX]; /* of EXITED and FAILED; one line */
 };
 void status_init(struct pod_status *st);
+bool status_is_final(const struct pod_status *st); /* EXITED or FAILED */
 void status_format(const struct pod_status *st, struct buf *out);
 /* status_parse: STATUS_CORRUPT when text is not what status_format writes. */
 MUST_USE enum status status_parse(struct str text, struct pod_status *out, struct err *err);

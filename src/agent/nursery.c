@@ -5,12 +5,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -25,9 +26,9 @@ enum { PATH_SIZE = 4096, FDS_MAX = 2, FD_SAFE = 10, SEND_S = 5 };
 
 /* ---- the agent's side ---- */
 
-void nursery_init(struct nursery *n)
+void nursery_init(struct nursery *n, uint64_t files_max)
 {
-    *n = (struct nursery){.sock = -1, .pid = -1};
+    *n = (struct nursery){.sock = -1, .pid = -1, .files_max = files_max};
 }
 
 void nursery_close(struct nursery *n)
@@ -63,6 +64,11 @@ static enum status nursery_spawn(struct nursery *n, int theirs, struct err *err)
     if (rc != 0) {
         n->pid = -1;
         return err_set(err, STATUS_IO, "supervisors cannot be started: %s", strerror(rc));
+    }
+    struct rlimit limit;
+    if (n->files_max > 0 && prlimit(n->pid, RLIMIT_NOFILE, NULL, &limit) == 0) {
+        limit.rlim_cur = n->files_max < limit.rlim_max ? n->files_max : limit.rlim_max;
+        (void)prlimit(n->pid, RLIMIT_NOFILE, &limit, NULL);
     }
     return STATUS_OK;
 }
@@ -112,6 +118,12 @@ static bool message_send(int sock, const char *dir, int lock, int listener)
         n = sendmsg(sock, &m, MSG_NOSIGNAL);
     } while (n < 0 && errno == EINTR);
     return n == (ssize_t)data.iov_len;
+}
+
+bool nursery_ready(const struct nursery *n)
+{
+    struct pollfd p = {.fd = n->sock, .events = POLLOUT};
+    return n->sock < 0 || poll(&p, 1, 0) > 0; // it is started again by the next
 }
 
 enum status nursery_start(struct nursery *n, const char *dir, int lock, int listener,

@@ -4,6 +4,8 @@
 // It ends when the agent does; the supervisors it forked stay, and belong to nobody but the system.
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/attr.h"
@@ -12,14 +14,17 @@
 enum { NURSERY_FD = 3 }; /* its socket, in the process itself */
 
 struct nursery {
-    int sock;  /* -1: not running */
-    pid_t pid; /* our child */
+    int sock;           /* -1: not running */
+    pid_t pid;          /* our child */
+    uint64_t files_max; /* it may have open, and so all it starts; 0: as many as we */
 };
 
-void nursery_init(struct nursery *n); /* starts nothing yet */
+void nursery_init(struct nursery *n, uint64_t files_max); /* starts nothing yet */
 void nursery_close(struct nursery *n);
 /* nursery_open starts it (again, when it died); it is done by nursery_start when it must. */
 MUST_USE enum status nursery_open(struct nursery *n, struct err *err);
+/* nursery_ready: it takes another at once. */
+bool nursery_ready(const struct nursery *n);
 /* nursery_start has a supervisor forked for the pod in dir, or with listener -1 one that cleans up,
  * and hands over lock and listener; the caller closes its own. STATUS_IO: nothing was started. */
 MUST_USE enum status nursery_start(struct nursery *n, const char *dir, int lock, int listener,

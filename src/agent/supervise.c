@@ -38,6 +38,7 @@ enum {
     PREPARE_STOP_MS = 2000,
     LINGER_MS = 1000,
     REAP_PAUSE_MS = 5,
+    SEARCH_AFTER_MS = 100,
 };
 
 enum phase { PHASE_PREPARING, PHASE_STARTING, PHASE_RUNNING, PHASE_OVER };
@@ -373,13 +374,17 @@ static bool reap(struct supervisor *s)
     }
 }
 
-/* Kills all that is left and waits until the kernel says so. */
+/* Kills all that is left and waits until the kernel says so. Where it kills all at once itself, it
+ * is given a moment before the machine's processes are searched for what may have escaped. */
 static void tree_end(struct supervisor *s)
 {
     isolate_end(&s->isolate);
+    int64_t search_ms = clock_mono_ms() + (s->isolate.init > 0 ? SEARCH_AFTER_MS : 0);
     while (reap(s)) {
         (void)cgroup_kill(&s->cgroup);
-        (void)tree_kill(getpid());
+        if (clock_mono_ms() >= search_ms) {
+            (void)tree_kill(getpid());
+        }
         struct pollfd child = {.fd = s->signal_fd, .events = POLLIN};
         if (poll(&child, 1, REAP_PAUSE_MS) > 0) {
             struct signalfd_siginfo seen;

@@ -12,6 +12,7 @@
 #include "agent/launch.h"
 #include "base/array.h"
 #include "base/num.h"
+#include "base/sort.h"
 #include "io/file.h"
 
 enum { ENVIRON_MAX = 4 << 20 };
@@ -81,19 +82,39 @@ static process_list processes(struct arena *arena)
     return list;
 }
 
-/* Marks all below root; repeated, because a child may be listed before its parent. */
-static void find_below(process_list *list, pid_t root)
+static int process_order(const void *a, const void *b, void *ctx)
 {
+    (void)ctx;
+    const struct process *one = a, *other = b;
+    return (one->pid > other->pid) - (one->pid < other->pid);
+}
+
+static const struct process *process_find(const process_list *list, pid_t pid)
+{
+    uint32_t at = 0, end = list->count;
+    while (at < end) {
+        uint32_t middle = at + (end - at) / 2;
+        if (list->items[middle].pid < pid) {
+            at = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return at < list->count && list->items[at].pid == pid ? &list->items[at] : NULL;
+}
+
+/* Marks all below root; repeated, because a child may have a lower number than its parent. */
+static void find_below(process_list *list, pid_t root, struct arena *arena)
+{
+    sort_stable(list->items, list->count, sizeof(*list->items), process_order, NULL, arena);
     for (bool more = true; more;) {
         more = false;
         for (uint32_t i = 0; i < list->count; i++) {
             struct process *p = &list->items[i];
-            bool below = p->parent == root;
-            for (uint32_t j = 0; j < list->count && !below; j++) {
-                below = list->items[j].found && list->items[j].pid == p->parent;
+            const struct process *parent = p->found ? NULL : process_find(list, p->parent);
+            if (!p->found && (p->parent == root || (parent != NULL && parent->found))) {
+                p->found = more = true;
             }
-            more |= below && !p->found;
-            p->found |= below;
         }
     }
 }
@@ -113,7 +134,7 @@ int tree_kill(pid_t root)
     struct arena arena;
     arena_init(&arena, 0);
     process_list list = processes(&arena);
-    find_below(&list, root);
+    find_below(&list, root, &arena);
     int count = 0;
     for (uint32_t i = 0; i < list.count; i++) {
         struct process *p = &list.items[i];

@@ -45,7 +45,8 @@ struct serve {
     struct http *http;
     int64_t started_us;
     bool reported;
-    bool for_people; /* a terminal is there */
+    bool for_people;    /* a terminal is there */
+    uint64_t files_max; /* open at a time, before that was raised: what pods get */
 };
 
 /* ---- a cluster without nodes ---- */
@@ -277,6 +278,7 @@ static enum status open_agent(struct serve *s, struct err *err)
         .node_name = s->settings->node_name,
         .labels = s->settings->labels,
         .labels_count = s->settings->labels_count,
+        .pod_files_max = s->files_max,
     };
     enum status status = agent_open(&config, &s->agent, err);
     if (status != STATUS_OK) {
@@ -342,6 +344,7 @@ static enum status start(struct serve *s, bool with_agent, struct err *err)
     pthread_sigmask(SIG_BLOCK, &mask, NULL);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is a full disk, said as such */
+    s->files_max = file_limit_raise();
     s->cluster = (struct cluster){NULL, no_effects, no_observations};
     enum status status = loop_new(&s->loop, err);
     status = status != STATUS_OK ? status : open_data(s, err);

@@ -648,6 +648,10 @@ TEST(reports_that_are_late_or_repeated_change_nothing)
     report(&r, INPUT_POD_STARTED, 999, 1, 0, STR("")); /* of nobody */
     REQUIRE(r.effects.count == 1);
     EXPECT_I64(r.effects.items[0].kind, EFFECT_STOP);
+    report(&r, INPUT_POD_EXITED, 999, 1, 0, STR("Stopped")); /* its files may go */
+    REQUIRE(r.effects.count == 1);
+    EXPECT_I64(r.effects.items[0].kind, EFFECT_FORGET);
+    EXPECT_I64(r.effects.items[0].attempt, 1);
     rig_done(&r);
 }
 

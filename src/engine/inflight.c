@@ -33,13 +33,22 @@ void effect_stop(struct effects *fx, const struct workload *w, const struct pod 
     name_pod(add(fx, EFFECT_STOP), w, p);
 }
 
-void effect_stop_unknown(struct effects *fx, const struct pod_report *r)
+static struct effect *name_unknown(struct effect *f, const struct pod_report *r)
 {
-    struct effect *f = add(fx, EFFECT_STOP);
     f->pod = r->pod;
     f->attempt = r->attempt;
     f->node = r->node;
-    f->grace_ms = GRACE_DEFAULT_MS;
+    return f;
+}
+
+void effect_stop_unknown(struct effects *fx, const struct pod_report *r)
+{
+    name_unknown(add(fx, EFFECT_STOP), r)->grace_ms = GRACE_DEFAULT_MS;
+}
+
+void effect_forget_unknown(struct effects *fx, const struct pod_report *r)
+{
+    (void)name_unknown(add(fx, EFFECT_FORGET), r);
 }
 
 void effect_forget(struct effects *fx, const struct workload *w, uint32_t pod)

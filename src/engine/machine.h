@@ -162,6 +162,7 @@ workload_delete_at_ms(const struct workload *w); /* when it is removed; INT64_MA
 void effect_start(struct effects *fx, const struct workload *w, uint32_t pod);
 void effect_stop(struct effects *fx, const struct workload *w, const struct pod *p);
 void effect_stop_unknown(struct effects *fx, const struct pod_report *r);
+void effect_forget_unknown(struct effects *fx, const struct pod_report *r);
 void effect_forget(struct effects *fx, const struct workload *w, uint32_t pod);
 
 /* One file per family of inputs. The check functions answer without changing anything (results in

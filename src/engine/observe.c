@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // observe: what a cluster adapter saw. Reports come late, twice and out of order; one that is not
 // about a pod's present attempt, or says what is known, changes nothing. A start that nobody wants
-// any more is answered with a stop, so that what a returning node still runs comes to an end.
+// any more is answered with a stop, so that what a returning node still runs comes to an end; the
+// end of a pod that is not known any more, with leave to forget it, which may have been lost once.
 #include <string.h>
 
 #include "base/array.h"
@@ -17,6 +18,8 @@ static void pod_report(struct step *st)
     if (!map_get(&st->e->t.pods, uuid_bytes(&r->pod), &at)) {
         if (st->in->kind == INPUT_POD_STARTED) {
             effect_stop_unknown(st->effects, r);
+        } else {
+            effect_forget_unknown(st->effects, r);
         }
         return;
     }

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,6 +43,17 @@ enum status file_write_all(int fd, struct str bytes, struct err *err)
         done += (size_t)n;
     }
     return STATUS_OK;
+}
+
+uint64_t file_limit_raise(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0) {
+        return 0;
+    }
+    const struct rlimit raised = {.rlim_cur = files.rlim_max, .rlim_max = files.rlim_max};
+    (void)setrlimit(RLIMIT_NOFILE, &raised);
+    return files.rlim_cur;
 }
 
 enum status file_write(int dir_fd, const char *name, struct str bytes, mode_t mode, bool durable,

@@ -3,6 +3,7 @@
 // (AT_FDCWD for the working directory); errors name the file and what the system said.
 #pragma once
 
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/attr.h"
@@ -12,6 +13,10 @@
 
 /* file_close is for CLEANUP: closes *fd when it is >= 0 and sets it to -1. */
 void file_close(int *fd);
+
+/* file_limit_raise lets this process have as many files open as it may at all. Returns how many it
+ * could before (0: not known): a program it starts may count on the low number it was used to. */
+uint64_t file_limit_raise(void);
 
 /* file_write replaces the file `name` atomically: a temporary file beside it, then rename. With
  * `durable` the bytes and the new name are on disk when it returns STATUS_OK. On failure

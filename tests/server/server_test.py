@@ -9,13 +9,15 @@ import http.client
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
-from world import DEADLINE_S, PLAN, WEIR, Server, Skip, check, main, test, until
+from world import DEADLINE_S, PLAN, WEIR, Connection, Server, Skip, check, main, test, until
 
 
 @test
@@ -280,6 +282,63 @@ def a_full_disk_answers_reads_and_recovers(home):
         s.stop()
     finally:
         subprocess.run(["umount", "-l", small], capture_output=True)
+
+
+@test
+def it_answers_while_a_gang_starts_and_stops(home):
+    s = Server(home).start()
+    check(s.ask("POST", "/plan/apply", PLAN)[0] == 200, "plan")
+    pods, answers, over = 200, [], threading.Event()
+
+    def ping():
+        connection = Connection(s.socket)
+        while not over.is_set():
+            begun = time.monotonic()
+            connection.request("GET", "/api/weir/v1/healthz")
+            connection.getresponse().read()
+            answers.append(time.monotonic() - begun)
+
+    def longest_while(what, condition):
+        answers.clear()
+        begun = time.monotonic()
+        until(what, condition)
+        took = time.monotonic() - begun
+        # Done in one go, an answer waits for nearly all of it.
+        check(max(answers) < max(took / 4, 0.2), f"{what}: {max(answers):.3f} s of {took:.3f} s")
+
+    pinger = threading.Thread(target=ping)
+    pinger.start()
+    try:
+        check(s.ask("POST", "/workloads", json.dumps(
+            {"name": "gang", "project": "p", "spec": {
+                "command": ["sleep", "600"], "pods": pods, "cpu": 0.001, "memory": 1}}))[0] == 201,
+              "submit")
+        longest_while("all run", lambda: s.ask("GET", "/workloads/p/gang")[1]["pods_running"] == pods)
+        check(s.ask("DELETE", "/workloads/p/gang")[0] in (200, 202), "delete")
+        longest_while("all are gone", lambda: not os.listdir(os.path.join(s.data, "pods")))
+    finally:
+        over.set()
+        pinger.join()
+    check(s.stop() == 0, "exit status")
+
+
+@test
+def files_may_be_many_for_the_server_and_few_for_a_job(home):
+    ours = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, ours[1]))
+    try:
+        s = Server(home).start()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, ours)
+    with open(f"/proc/{s.process.pid}/limits", encoding="ascii") as f:
+        soft, hard = re.search(r"Max open files +(\d+) +(\d+)", f.read()).groups()
+    check(soft == hard, f"{soft} of {hard}")
+    check(s.ask("POST", "/plan/apply", PLAN)[0] == 200, "plan")
+    s.submit("one", ["sh", "-c", "exit $(($(ulimit -n) == 256))"])
+    until("it ended", lambda: s.ask("GET", "/workloads/p/one")[1]["phase"] in ("Failed", "Completed"))
+    check(s.ask("GET", "/workloads/p/one")[1]["exit_code"] == 1, "the limit of the job")
+    s.delete_all()
+    s.stop()
 
 
 sys.exit(main())
