@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Ten million steps of the simulation over 100 seeds, by the release executable given.
+# Ten million steps of the simulation by the release executable given, over 100 seeds or those from
+# $2 to $3, as many at a time as there are processors. Ends at the first that fails, with its output.
 [ -x "$1" ] || { echo "$1 is not there: build it with make build/weir"; exit 1; }
-for seed in $(seq 1001 1100); do
-    "$1" sim --seed "$seed" --steps 100000 > sim-long.txt || { cat sim-long.txt; exit 1; }
-done
-echo "10000000 steps"
+# shellcheck disable=SC2016
+seq "${2:-1001}" "${3:-1100}" | xargs -P "$(nproc)" -I SEED sh -c '
+    out=$("$0" sim --seed SEED --steps 100000) || { echo "$out"; exit 255; }' "$1" && echo "whole"
