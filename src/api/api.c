@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "api/args.h"
 #include "api/call.h"
@@ -25,6 +24,7 @@ struct show call_show(struct call *c)
         .engine = c->api->config.engine,
         .now_ms = c->api->config.now_ms(),
         .arena = c->arena,
+        .sight = call_sight(c),
     };
 }
 
@@ -113,6 +113,9 @@ void call_fail(struct call *c, const struct err *err)
             LOG_STR("method", c->request->method), LOG_STR("path", c->request->path),
             LOG_C("text", err->text), LOG_C("source", err->source));
     }
+    if (info->http == 401) {
+        http_set_header(c->request, "WWW-Authenticate", STR("Bearer realm=\"weir\""));
+    }
     if (info->http == 503) {
         http_set_header(c->request, "Retry-After", STR("1"));
     }
@@ -122,36 +125,13 @@ void call_fail(struct call *c, const struct err *err)
 
 void call_refuse(struct call *c, const char *what, const struct err *err)
 {
-    writer_refused(c->api->writer, c->user, str_from_c(what != NULL ? what : c->entry->route->id),
-                   err);
+    struct origin origin = call_origin(c);
+    writer_refused(c->api->writer, c->user, &origin,
+                   str_from_c(what != NULL ? what : c->entry->route->id), err);
     call_fail(c, err);
 }
 
 /* ---- asking ---- */
-
-const struct workload *call_workload(struct call *c)
-{
-    struct uuid id;
-    const struct workload *wl = NULL;
-    struct err err;
-    if (c->segments.count == 1 && uuid_parse(c->segments.items[0], &id)) {
-        wl = engine_find(c->api->config.engine, id);
-        err_set(&err, STATUS_UNKNOWN, "there is no workload " STR_FMT,
-                STR_ARG(c->segments.items[0]));
-    } else if (c->segments.count == 2) {
-        wl = engine_find_name(c->api->config.engine, c->segments.items[0], c->segments.items[1]);
-        err_set(&err, STATUS_UNKNOWN, "project " STR_FMT " has no workload \"" STR_FMT "\"",
-                STR_ARG(str_sub(c->segments.items[0], 0, 100)),
-                STR_ARG(str_sub(c->segments.items[1], 0, 100)));
-    } else {
-        err_set(&err, STATUS_UNKNOWN, "a workload is named by its id or by PROJECT/NAME");
-    }
-    if (wl == NULL) {
-        err_hint(&err, "weir workload list -A shows those there are");
-        call_fail(c, &err);
-    }
-    return wl;
-}
 
 struct waiting_command {
     struct call *call;
@@ -179,7 +159,9 @@ static void on_gone(void *arg)
 void call_command(struct call *c, struct input *in,
                   void (*done)(struct call *c, const struct outcome *))
 {
+    CHECK(c->decided);
     in->author = c->user;
+    in->origin = call_origin(c);
     in->key = http_header(c->request, "Idempotency-Key");
     struct err err;
     if (in->key.len > KEY_LEN_MAX || !str_is_utf8(in->key)) {
@@ -200,45 +182,6 @@ void call_command(struct call *c, struct input *in,
 
 /* ---- the way in ---- */
 
-static bool may_use(const struct peer *peer)
-{
-    return peer->uid == 0 || peer->uid == geteuid();
-}
-
-static enum status identify(struct call *c, struct err *err)
-{
-    if (!c->request->local) {
-        err_set(err, STATUS_UNAUTHENTIC, "over TCP only /healthz and /version are answered");
-        return err_hint(err, "use weir on this machine, which signs in over the local socket");
-    }
-    enum status status = peer_get(c->request->fd, &c->peer, err);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    char name[PEER_NAME_SIZE];
-    peer_name(c->peer.uid, name);
-    c->user = arena_str(c->arena, str_from_c(name));
-    if (!may_use(&c->peer)) {
-        char self[PEER_NAME_SIZE];
-        peer_name(geteuid(), self);
-        err_set(err, STATUS_DENIED, "user " STR_FMT " may not use this weir", STR_ARG(c->user));
-        return err_hint(err, "only root and %s, who runs it, may", self);
-    }
-    return STATUS_OK;
-}
-
-/* Who may not use this weir is told so whatever else is wrong, and learns nothing more. */
-static bool admitted(struct call *c)
-{
-    struct err err;
-    if ((c->entry != NULL && (c->entry->route->flags & ROUTE_OPEN) != 0) ||
-        identify(c, &err) == STATUS_OK) {
-        return true;
-    }
-    call_fail(c, &err);
-    return false;
-}
-
 static struct call *call_new(struct api *api, struct http_request *r)
 {
     struct call *c = ARENA_NEW(&r->arena, struct call);
@@ -253,20 +196,6 @@ static struct call *call_new(struct api *api, struct http_request *r)
 
 /* ---- arguments and bodies ---- */
 
-static bool is_command(const struct call *c)
-{
-    return !str_eq(c->request->method, STR("GET")) && !str_eq(c->request->method, STR("HEAD"));
-}
-
-static void fail_check(struct call *c, const struct err *err)
-{
-    if (is_command(c)) {
-        call_refuse(c, NULL, err);
-    } else {
-        call_fail(c, err);
-    }
-}
-
 static bool check(struct call *c, const struct schema *type, const struct doc *value)
 {
     struct problems *problems = ARENA_NEW(c->arena, struct problems);
@@ -278,7 +207,7 @@ static bool check(struct call *c, const struct schema *type, const struct doc *v
     }
     problems_to_err(problems, &err);
     c->problems = problems->count > 1 ? problems : NULL;
-    fail_check(c, &err);
+    call_reject(c, &err);
     return false;
 }
 
@@ -307,7 +236,7 @@ static bool read_body(struct call *c)
         status = json_doc(body->text, c->arena, &body, &err);
     }
     if (status != STATUS_OK) {
-        fail_check(c, &err);
+        call_reject(c, &err);
         return false;
     }
     c->body = body;
@@ -334,7 +263,7 @@ static void handle(void *ctx, struct http_request *r)
     struct err err;
     bool other_method = false;
     c->entry = route_find(&api->table, r->method, r->path, &c->segments, &other_method);
-    if (!admitted(c)) {
+    if (!call_admit(c)) {
         return;
     }
     if (c->entry == NULL) {
@@ -351,17 +280,22 @@ static void handle(void *ctx, struct http_request *r)
         call_fail(c, &err);
         return;
     }
-    if (read_args(c) && read_body(c)) {
+    if (read_args(c) && read_body(c) && permit_decide(c)) {
         c->entry->route->handle(c);
     }
 }
 
 static size_t body_max(void *ctx, const struct http_request *r)
 {
-    (void)ctx;
-    struct peer peer;
-    if (!r->local || str_eq(r->method, STR("GET")) || peer_get(r->fd, &peer, NULL) != STATUS_OK ||
-        !may_use(&peer)) {
+    struct api *api = ctx;
+    struct route_segments segments;
+    bool other_method;
+    const struct route_entry *e = route_find(&api->table, r->method, r->path, &segments,
+                                             &other_method);
+    if (e != NULL && e->permit.where == PERMIT_OPEN) {
+        return e->body != NULL || (e->route->flags & ROUTE_RAW_BODY) != 0 ? OPEN_BODY_BYTES_MAX : 0;
+    }
+    if (str_eq(r->method, STR("GET")) || !call_known(api, r)) {
         return 0; /* nothing is kept for those who are refused anyway */
     }
     return str_starts(r->path, STR(OWN "plan/")) ? YAML_BYTES_MAX : BODY_BYTES_MAX;
@@ -372,7 +306,7 @@ static void refuse(void *ctx, struct http_request *r, const struct err *err)
     struct call *c = call_new(ctx, r);
     bool other_method;
     c->entry = route_find(&c->api->table, r->method, r->path, &c->segments, &other_method);
-    if (admitted(c)) {
+    if (call_admit(c)) {
         call_fail(c, err);
     }
 }
@@ -384,6 +318,7 @@ struct api *api_new(const struct api_config *config)
     route_table_init(&api->table, route_groups, route_groups_count);
     arena_init(&api->arena, 0);
     api->server = arena_str(&api->arena, config->server);
+    api->tokens = config->key != NULL ? tokens_new(config->key) : NULL;
     arena_init(&api->seen_arenas[0], 0);
     arena_init(&api->seen_arenas[1], 0);
     return api;
@@ -420,6 +355,8 @@ void api_free(struct api *api)
         return;
     }
     plans_free(api);
+    tokens_free(api->tokens);
+    arena_done(&api->book_arena);
     route_table_done(&api->table);
     arena_done(&api->seen_arenas[0]);
     arena_done(&api->seen_arenas[1]);

@@ -8,6 +8,7 @@
 #include "io/http.h"
 
 struct api;
+struct crypto_key;
 
 /* What only the one who runs the pods can do. May all be NULL: then said so. */
 struct api_host {
@@ -26,6 +27,8 @@ struct api_config {
     const struct engine *engine;
     struct api_host host;
     struct str server; /* name of this server, for whoami */
+    /* What tokens are signed with; NULL: nobody signs in, only the local socket is answered. */
+    const struct crypto_key *key;
     int64_t (*now_ms)(void);
 };
 

@@ -5,12 +5,14 @@
 #include "api/api.h"
 #include "api/body.h"
 #include "api/route.h"
+#include "api/session.h"
 #include "api/show.h"
 #include "base/array.h"
 #include "io/peer.h"
 
 enum {
-    BODY_BYTES_MAX = 1 << 20, /* of a request; a plan: YAML_BYTES_MAX */
+    BODY_BYTES_MAX = 1 << 20,       /* of a request; a plan: YAML_BYTES_MAX */
+    OPEN_BODY_BYTES_MAX = 16 << 10, /* of one that anybody may send */
     ANSWER_BYTES_MAX = 256 << 20,
     PLANS_KEPT = 16, /* of earlier revisions, to say what others changed */
 };
@@ -32,6 +34,11 @@ struct api {
     struct writer *writer;
     struct str server;
     struct arena arena;
+    /* auth.c */
+    struct tokens *tokens; /* NULL: nobody signs in */
+    struct access_book book;
+    struct arena book_arena;
+    int64_t book_version; /* counts the books made; 0: none yet */
     /* live.c */
     struct watcher *watchers;
     struct arena seen_arenas[2]; /* of the fingerprints, in turn */
@@ -60,7 +67,20 @@ struct call {
     const struct doc *args;         /* of the query, checked: api/args.h */
     const struct doc *body;         /* checked; NULL where the route takes none */
     struct peer peer;
-    struct str user;                   /* name of the one who asks */
+    struct session session;
+    struct who who;  /* texts are the call's */
+    struct str user; /* name of the one who asks */
+    /* permit.c: what it is about, as far as the path tells */
+    const struct workload *workload; /* good until the next batch */
+    uint32_t row;                    /* of the plan */
+    enum entity entity;
+    enum right right;
+    struct scope scope;
+    bool decided; /* that it may be commanded */
+    /* private to auth.c */
+    struct grants grants;
+    struct sight sight;
+    int64_t grants_version;
     struct str value;                  /* the wrong value, for an error's body */
     const struct problems *problems;   /* beside an error, NULL: none */
     const struct plan_change *changes; /* the same */
@@ -87,15 +107,43 @@ void call_refuse(struct call *c, const char *what, const struct err *err);
 
 /* ---- asking ---- */
 
-/* call_workload finds the workload that {workload} stands for; NULL: answered. */
+/* call_workload gives the workload that the path stands for, in a route that is "at workload"; NULL,
+ * and answered: a command was repeated and it is gone since. */
 const struct workload *call_workload(struct call *c);
-/* call_command sends the command; done is called with the outcome when it is durable. author and
- * key are filled in here. */
+/* call_row gives the row in the plan of the department or project that the route is "at". */
+uint32_t call_row(const struct call *c);
+/* call_sight: what the one who asks may see; for lists. Good until the next batch. */
+struct sight *call_sight(struct call *c);
+const struct grants *call_grants(struct call *c);
+/* call_may decides about a scope that the route's row could not tell, and answers when it is no:
+ * 404 where one may not even read, else 403. */
+MUST_USE bool call_may(struct call *c, enum entity e, enum right right, struct scope scope);
+/* call_denied answers 403: this right is not given there. */
+void call_denied(struct call *c, enum entity e, enum right right, struct scope scope);
+/* call_reject answers with err; when the request is a command, that is kept for the audit. */
+void call_reject(struct call *c, const struct err *err);
+bool call_is_read(const struct call *c); /* it changes nothing: GET, HEAD */
+/* call_answered: the same user gave a command under this key before; *id is what it was about. */
+bool call_answered(struct call *c, struct uuid *id);
+/* call_command sends the command; done is called with the outcome when it is durable. author, key and
+ * origin are filled in here. That the call may command it was decided before (CHECK). */
 void call_command(struct call *c, struct input *in,
                   void (*done)(struct call *c, const struct outcome *));
 
 /* submit_mint gives the workload and its spec.pods pods their ids. */
 void submit_mint(struct submit *s, struct arena *arena);
+
+/* ---- who asks ---- */
+
+/* call_admit finds out who asks; false: nobody who may, and answered. Open routes need no one. */
+MUST_USE bool call_admit(struct call *c);
+/* call_known: the request comes from somebody known, to go by before its body is read. */
+bool call_known(struct api *api, const struct http_request *r);
+/* call_still_known: what began with c may go on: its session has not ended. */
+bool call_still_known(const struct call *c);
+/* api_book: of access, for the plan and identity as they are now; good until the next batch. */
+const struct access_book *api_book(struct api *api);
+struct origin call_origin(const struct call *c);
 
 /* ---- names ---- */
 

@@ -24,6 +24,11 @@ struct watcher {
     struct watcher *next;
     struct call *call;
     struct str project; /* "": all */
+    /* What it may see, made anew when plan or identity have changed. */
+    struct arena arena;
+    int64_t version;
+    struct grants grants;
+    struct sight sight;
 };
 
 static const struct state *state_of(const struct api *api)
@@ -39,7 +44,22 @@ static void on_over(void *arg)
         at = &(*at)->next;
     }
     *at = w->next;
+    arena_done(&w->arena);
     mem_free(w);
+}
+
+static struct sight *sight_of(struct watcher *w)
+{
+    struct api *api = w->call->api;
+    const struct access_book *book = api_book(api);
+    if (w->version != api->book_version) {
+        arena_reset(&w->arena);
+        access_grants(book, &w->call->who.subject, &w->arena, &w->grants);
+        w->sight = (struct sight){
+            .engine = api->config.engine, .grants = &w->grants, .arena = &w->arena};
+        w->version = api->book_version;
+    }
+    return &w->sight;
 }
 
 static void send_event(struct watcher *watcher, struct show *show, const struct workload *wl,
@@ -65,9 +85,10 @@ static void send_event(struct watcher *watcher, struct show *show, const struct 
     buf_done(&text);
 }
 
-static bool wants(const struct watcher *w, const struct workload *wl)
+static bool wants(struct watcher *w, const struct workload *wl)
 {
-    return w->project.len == 0 || str_eq(w->project, wl->project);
+    return (w->project.len == 0 || str_eq(w->project, wl->project)) &&
+           sight_workload(sight_of(w), wl);
 }
 
 static void tell_all(struct api *api, struct show *show, const struct workload *wl,
@@ -75,6 +96,7 @@ static void tell_all(struct api *api, struct show *show, const struct workload *
 {
     for (struct watcher *w = api->watchers; w != NULL; w = w->next) {
         if (wl == NULL || wants(w, wl)) {
+            show->sight = sight_of(w);
             send_event(w, show, wl, gone);
         }
     }
@@ -118,11 +140,16 @@ static void on_watch_timer(void *arg)
     api->watch_due = false;
 }
 
+/* Who is not signed in any more watches no longer. */
 static void on_heartbeat(void *arg)
 {
     struct api *api = arg;
     for (struct watcher *w = api->watchers; w != NULL; w = w->next) {
-        http_stream_write(w->call->request, STR(": still here\n\n"));
+        if (!call_still_known(w->call)) {
+            http_stream_end(w->call->request);
+        } else {
+            http_stream_write(w->call->request, STR(": still here\n\n"));
+        }
     }
     if (api->watchers != NULL) {
         loop_at(api->config.loop, &api->heartbeat_timer, clock_mono_ms() + HEARTBEAT_MS,
@@ -144,7 +171,9 @@ void watch_workloads(struct call *c)
     struct api *api = c->api;
     struct str project = body_str(c->args, STR("project"));
     const struct state *st = state_of(api);
-    if (project.len > 0 && show_find_project(&st->plan, project) == NULL) {
+    const struct project *named = show_find_project(&st->plan, project);
+    if (project.len > 0 &&
+        (named == NULL || !sight_project(call_sight(c), (uint32_t)(named - st->plan.projects)))) {
         struct err err;
         err_set(&err, STATUS_UNKNOWN, "there is no project \"" STR_FMT "\"",
                 STR_ARG(str_sub(project, 0, 100)));

@@ -127,10 +127,13 @@ static void show_operation(struct jw *w, const struct route_table *t, const stru
     jw_array_begin(w);
     jw_string(w, str_from_c(e->group->tag));
     jw_array_end(w);
-    if ((e->route->flags & ROUTE_OPEN) != 0) {
+    if (e->permit.where == PERMIT_OPEN) {
         jw_key(w, STR("security"));
         jw_array_begin(w);
         jw_array_end(w);
+    }
+    if (e->route->permit != NULL) {
+        jw_member_string(w, STR("x-weir-permit"), str_from_c(e->route->permit));
     }
     if (e->route->handle == NULL) {
         jw_member_bool(w, STR("x-weir-missing"), true);

@@ -29,6 +29,8 @@ static void read_entry(struct route_table *t, const struct route_group *group,
     e->args = schema_read(&t->schemas, arena_printf(&t->arena, "{%s}", args).ptr);
     e->body = route->body != NULL ? schema_read(&t->schemas, route->body) : NULL;
     e->answer = route->answer != NULL ? schema_read(&t->schemas, route->answer) : NULL;
+    CHECK(route->handle == NULL || route->permit != NULL);
+    e->permit = permit_read(route->permit != NULL ? route->permit : "self");
 }
 
 void route_table_init(struct route_table *t, const struct route_group *const *groups,

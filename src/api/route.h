@@ -3,6 +3,7 @@
 // and body it takes and what it answers; routing, checks and the OpenAPI document come from it.
 #pragma once
 
+#include "api/permit.h"
 #include "api/schema.h"
 
 enum { SEGMENTS_MAX = 8 };
@@ -10,7 +11,6 @@ enum { SEGMENTS_MAX = 8 };
 struct call;
 
 enum route_flag {
-    ROUTE_OPEN = 1u << 0,     /* answered to everyone, over TCP too */
     ROUTE_RAW_BODY = 1u << 1, /* the body is text that the handler reads (a plan) */
     ROUTE_STREAM = 1u << 2,   /* the answer is not one JSON value */
 };
@@ -27,6 +27,7 @@ struct route {
     const char *answer;             /* a schema, NULL: empty */
     const char *summary;
     unsigned flags;
+    const char *permit; /* who may: api/permit.h; there must be one where there is a handler */
 };
 /* Rows of one subject: a tag of the OpenAPI document. */
 struct route_group {
@@ -48,6 +49,7 @@ struct route_entry {
     const struct route *route;
     const struct route_group *group;
     struct str prefix; /* of the path, up to its first parameter */
+    struct permit permit;
     const struct schema *args, *body, *answer;
 };
 struct route_table {

@@ -135,11 +135,18 @@ const struct project *show_find_project(const struct plan *plan, struct str name
 
 /* ---- reasons ---- */
 
-static void sentence_of_why(struct show *s, const struct why *why, struct buf *out)
+/* As it may be told: without the name of a workload that the reader may not see. */
+static struct why told(struct show *s, const struct why *why)
 {
-    (void)s;
-    buf_init(out, TEXT_MAX);
-    words_why(why, out);
+    struct why out = *why;
+    if (!uuid_is_zero(why->other) && !s->sight->grants->all) {
+        const struct workload *other = engine_find(s->engine, why->other);
+        if (other == NULL || !sight_workload(s->sight, other)) {
+            out.other = (struct uuid){{0}};
+            out.other_name = (struct str){0};
+        }
+    }
+    return out;
 }
 
 static void show_number(struct jw *w, const struct why *why, struct str key, int64_t value)
@@ -152,15 +159,18 @@ static void show_number(struct jw *w, const struct why *why, struct str key, int
     }
 }
 
-void show_why(struct show *s, struct jw *w, const struct why *why)
+void show_why(struct show *s, struct jw *w, const struct why *all)
 {
     static const struct str resources[] = {STRS("gpu"), STRS("cpu"), STRS("memory")};
-    if (why->code == REASON_NONE) {
+    if (all->code == REASON_NONE) {
         jw_null(w);
         return;
     }
+    struct why seen = told(s, all);
+    const struct why *why = &seen;
     struct buf text;
-    sentence_of_why(s, why, &text);
+    buf_init(&text, TEXT_MAX);
+    words_why(why, &text);
     jw_object_begin(w);
     jw_member_string(w, STR("code"),
                      why->code < REASON_COUNT ? reason_name((enum reason_code)why->code)
@@ -325,9 +335,11 @@ static void show_pod(struct jw *w, const struct pod *p)
 
 static void show_event(struct show *s, struct jw *w, const struct event *e)
 {
+    struct event seen = *e;
     struct buf text;
+    seen.why = told(s, &e->why);
     buf_init(&text, TEXT_MAX);
-    words_event(e, &text);
+    words_event(&seen, &text);
     jw_object_begin(w);
     show_time(w, STR("at"), e->at_ms);
     jw_member_string(w, STR("kind"), event_word(e->kind));
@@ -581,14 +593,16 @@ static void tell_quota(struct show *s, const struct workload *wl, struct buf *te
                                : STR(", and it may not borrow."));
 }
 
-static void tell_evictions(const struct workload *wl, struct buf *text)
+static void tell_evictions(struct show *s, const struct workload *wl, struct buf *text)
 {
     for (uint32_t i = wl->events_count; i > 0; i--) {
         const struct event *e = &wl->events[i - 1];
         if (e->kind == EVENT_EVICTED) {
             char at[RFC3339_TEXT_SIZE];
             buf_printf(text, "At " STR_FMT ": ", STR_ARG(rfc3339_format(e->at_ms, at)));
-            words_event(e, text);
+            struct event seen = *e;
+            seen.why = told(s, &e->why);
+            words_event(&seen, text);
             return;
         }
     }
@@ -601,7 +615,8 @@ void show_story(struct show *s, struct jw *w, const struct workload *wl)
     jw_array_begin(w);
     tell_status(wl, &text);
     tell(w, &text);
-    words_why(&wl->why, &text);
+    struct why why = told(s, &wl->why);
+    words_why(&why, &text);
     tell(w, &text);
     tell_pool(s, wl, &text);
     tell(w, &text);
@@ -609,7 +624,7 @@ void show_story(struct show *s, struct jw *w, const struct workload *wl)
     tell(w, &text);
     tell_quota(s, wl, &text);
     tell(w, &text);
-    tell_evictions(wl, &text);
+    tell_evictions(s, wl, &text);
     tell(w, &text);
     jw_array_end(w);
     buf_done(&text);

@@ -3,6 +3,7 @@
 // what still counts (how long it runs, how long it waits).
 #pragma once
 
+#include "api/sight.h"
 #include "codec/json.h"
 #include "engine/engine.h"
 
@@ -10,6 +11,7 @@ struct show {
     const struct engine *engine;
     int64_t now_ms;
     struct arena *arena; /* scratch of the answer */
+    struct sight *sight; /* what is not in it is left out, or shown without its name */
     /* Places in the queue of all that wait, made when first needed. */
     uint32_t *places; /* [workloads_count], 0: it does not wait */
     /* Workloads of each queue by pool, made when first needed. */

@@ -288,15 +288,17 @@ static void show_queues(struct show *s, struct jw *w, struct str pool)
     for (uint32_t i = 0; i < plan->departments_count; i++) {
         const struct department *d = &plan->departments[i];
         struct queue dq = {d->name, d->quotas, d->quotas_count, true};
-        jw_object_begin(w);
-        jw_member_string(w, STR("kind"), STR("department"));
-        jw_member_string(w, STR("name"), d->name);
-        jw_member_string(w, STR("parent"), d->parent);
-        show_queue_in_pool(s, w, &dq, pool);
-        jw_object_end(w);
+        if (sight_department(s->sight, i)) {
+            jw_object_begin(w);
+            jw_member_string(w, STR("kind"), STR("department"));
+            jw_member_string(w, STR("name"), d->name);
+            jw_member_string(w, STR("parent"), d->parent);
+            show_queue_in_pool(s, w, &dq, pool);
+            jw_object_end(w);
+        }
         for (uint32_t k = 0; k < plan->projects_count; k++) {
             const struct project *p = &plan->projects[k];
-            if (!str_eq(p->department, d->name)) {
+            if (!str_eq(p->department, d->name) || !sight_project(s->sight, k)) {
                 continue;
             }
             struct queue pq = {p->name, p->quotas, p->quotas_count, false};
@@ -366,6 +368,21 @@ void show_pool(struct show *s, struct jw *w, const struct pool *p, bool with_que
 
 /* ---- nodes ---- */
 
+/* Whose it is, for who may know. */
+static void show_holder(struct show *s, struct jw *w, const struct workload *wl,
+                        const struct pod *p, const struct held_device *d)
+{
+    bool seen = sight_workload(s->sight, wl);
+    jw_object_begin(w);
+    if (seen) {
+        show_uuid(w, STR("pod"), p->id);
+    }
+    jw_member_string(w, STR("workload"), seen ? wl->name : STR(""));
+    jw_member_string(w, STR("project"), seen ? wl->project : STR(""));
+    show_amount(w, STR("share"), RES_GPU, d->share);
+    jw_object_end(w);
+}
+
 static void show_device(struct show *s, struct jw *w, const struct node *n,
                         const struct device *dev)
 {
@@ -389,12 +406,7 @@ static void show_device(struct show *s, struct jw *w, const struct node *n,
             for (uint32_t d = 0; holds && str_eq(p->node, n->name) && d < p->devices_count; d++) {
                 if (str_eq(p->devices[d].uuid, dev->uuid)) {
                     held += p->devices[d].share;
-                    jw_object_begin(w);
-                    show_uuid(w, STR("pod"), p->id);
-                    jw_member_string(w, STR("workload"), wl->name);
-                    jw_member_string(w, STR("project"), wl->project);
-                    show_amount(w, STR("share"), RES_GPU, p->devices[d].share);
-                    jw_object_end(w);
+                    show_holder(s, w, wl, p, &p->devices[d]);
                 }
             }
         }
@@ -480,11 +492,11 @@ void show_summary(struct show *s, struct jw *w)
     uint32_t phase_count = 0;
     for (uint32_t i = 0; i < st->workloads_count; i++) {
         struct str phase = workload_phase(&st->workloads[i]);
-        uint32_t at = 0;
+        uint32_t at = sight_workload(s->sight, &st->workloads[i]) ? 0 : PHASES_MAX;
         while (at < phase_count && !str_eq(phases[at].phase, phase)) {
             at++;
         }
-        if (at == phase_count && phase_count < PHASES_MAX) {
+        if (at == phase_count && phase_count < PHASES_MAX) { /* else not seen, or a known one */
             phases[phase_count].phase = phase;
             phases[phase_count++].count = 0;
         }

@@ -33,17 +33,77 @@ void get_openapi(struct call *c)
     http_answer(c->request, 200, "application/json", buf_view(&t->openapi));
 }
 
+static const struct plan *plan_of(const struct call *c)
+{
+    return &engine_state(c->api->config.engine)->plan;
+}
+
+static void show_scope(struct call *c, struct jw *w, struct scope s)
+{
+    static const struct str kinds[] = {
+        [SCOPE_TENANT] = STRS("tenant"),
+        [SCOPE_CLUSTER] = STRS("cluster"),
+        [SCOPE_DEPARTMENT] = STRS("department"),
+        [SCOPE_PROJECT] = STRS("project"),
+    };
+    const struct scope_tree *tree = &call_grants(c)->book->tree;
+    struct str name = STR("");
+    uint32_t row;
+    if (s.kind == SCOPE_DEPARTMENT && map_get_u64(&tree->departments, s.id, &row)) {
+        name = plan_of(c)->departments[row].name;
+    } else if (s.kind == SCOPE_PROJECT && map_get_u64(&tree->projects, s.id, &row)) {
+        name = plan_of(c)->projects[row].name;
+    }
+    jw_member_string(w, STR("scope"), kinds[s.kind]);
+    jw_member_string(w, STR("name"), name);
+}
+
+/* Each role once, and then where each of them holds. */
+static void show_roles(struct call *c, struct jw *w)
+{
+    const struct grants *g = call_grants(c);
+    jw_key(w, STR("roles"));
+    jw_array_begin(w);
+    if (g->all) {
+        jw_string(w, STR("administrator"));
+    }
+    for (uint32_t i = 0; i < g->count; i++) {
+        uint32_t first = 0;
+        while (g->items[first].role != g->items[i].role) {
+            first++;
+        }
+        if (first == i) {
+            jw_string(w, g->items[i].role->info.name);
+        }
+    }
+    jw_array_end(w);
+    jw_key(w, STR("access"));
+    jw_array_begin(w);
+    for (uint32_t i = 0; i < g->count; i++) {
+        jw_object_begin(w);
+        jw_member_string(w, STR("role"), g->items[i].role->info.name);
+        show_scope(c, w, g->items[i].scope);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+}
+
 void get_whoami(struct call *c)
 {
+    static const struct str kinds[] = {
+        [SESSION_NONE] = STRS(""),          [SESSION_MACHINE] = STRS("machine"),
+        [SESSION_USER] = STRS("user"),      [SESSION_APPLICATION] = STRS("service-account"),
+        [SESSION_KEY] = STRS("access-key"),
+    };
     struct jw w;
     call_begin(c, &w);
     jw_object_begin(&w);
     jw_member_string(&w, STR("user"), c->user);
-    jw_member_i64(&w, STR("uid"), c->peer.uid);
-    jw_key(&w, STR("roles"));
-    jw_array_begin(&w);
-    jw_string(&w, STR("administrator"));
-    jw_array_end(&w);
+    if (c->who.subject.machine) {
+        jw_member_i64(&w, STR("uid"), c->peer.uid);
+    }
+    jw_member_string(&w, STR("kind"), kinds[c->session.kind]);
+    show_roles(c, &w);
     jw_member_string(&w, STR("server"), c->api->server);
     jw_member_string(&w, STR("version"), STR(WEIR_VERSION));
     jw_object_end(&w);
@@ -90,11 +150,6 @@ static void unknown(struct call *c, const char *what, const char *noun, const st
     call_fail(c, &err);
 }
 
-static const struct plan *plan_of(const struct call *c)
-{
-    return &engine_state(c->api->config.engine)->plan;
-}
-
 /* The names of a table's rows, and the row that has the name asked for (rows_count: none). */
 #define FIND_NAMED(c, rows, rows_count, names, at)                         \
     struct str *names = ARENA_ARRAY((c)->arena, struct str, (rows_count)); \
@@ -110,23 +165,19 @@ void get_departments(struct call *c)
     struct jw w;
     list_begin(c, &w);
     for (uint32_t i = 0; i < plan_of(c)->departments_count; i++) {
-        show_department(&show, &w, &plan_of(c)->departments[i]);
+        if (sight_department(show.sight, i)) {
+            show_department(&show, &w, &plan_of(c)->departments[i]);
+        }
     }
     list_send(c, &w);
 }
 
 void get_department(struct call *c)
 {
-    const struct plan *plan = plan_of(c);
-    FIND_NAMED(c, plan->departments, plan->departments_count, names, at);
-    if (at == plan->departments_count) {
-        unknown(c, "department", "department", names, plan->departments_count);
-        return;
-    }
     struct show show = call_show(c);
     struct jw w;
     call_begin(c, &w);
-    show_department(&show, &w, &plan->departments[at]);
+    show_department(&show, &w, &plan_of(c)->departments[call_row(c)]);
     call_send(c, 200);
 }
 
@@ -136,23 +187,19 @@ void get_projects(struct call *c)
     struct jw w;
     list_begin(c, &w);
     for (uint32_t i = 0; i < plan_of(c)->projects_count; i++) {
-        show_project(&show, &w, &plan_of(c)->projects[i]);
+        if (sight_project(show.sight, i)) {
+            show_project(&show, &w, &plan_of(c)->projects[i]);
+        }
     }
     list_send(c, &w);
 }
 
 void get_project(struct call *c)
 {
-    const struct plan *plan = plan_of(c);
-    FIND_NAMED(c, plan->projects, plan->projects_count, names, at);
-    if (at == plan->projects_count) {
-        unknown(c, "project", "project", names, plan->projects_count);
-        return;
-    }
     struct show show = call_show(c);
     struct jw w;
     call_begin(c, &w);
-    show_project(&show, &w, &plan->projects[at]);
+    show_project(&show, &w, &plan_of(c)->projects[call_row(c)]);
     call_send(c, 200);
 }
 

@@ -54,7 +54,7 @@ void get_workloads(struct call *c)
     jw_array_begin(&w);
     int64_t total = 0;
     for (uint32_t i = 0; i < st->workloads_count; i++) {
-        if (passes(&f, &st->workloads[i])) {
+        if (passes(&f, &st->workloads[i]) && sight_workload(show.sight, &st->workloads[i])) {
             if (total >= offset && total - offset < limit) {
                 show_workload(&show, &w, &st->workloads[i], false);
             }
@@ -275,6 +275,9 @@ void post_workload(struct call *c)
     struct submit *s = &in.submit;
     s->project = body_str(c->body, STR("project"));
     s->kind = (enum workload_kind)body_word(c->body, STR("kind"), kinds, COUNT_OF(kinds), 0);
+    if (!call_may(c, entity_of_kind(s->kind), RIGHT_CREATE, c->scope)) {
+        return;
+    }
     read_spec(c, body_get(c->body, STR("spec")), &s->spec, problems);
     read_name(c, s, problems);
     if (problems->error_count > 0) {
@@ -318,8 +321,7 @@ static void change(struct call *c, enum input_kind kind)
 {
     struct uuid *id = ARENA_NEW(c->arena, struct uuid);
     c->context = id;
-    if (!engine_answered(c->api->config.engine, c->user, http_header(c->request, "Idempotency-Key"),
-                         id)) {
+    if (!call_answered(c, id)) {
         const struct workload *wl = call_workload(c);
         if (wl == NULL) {
             return;

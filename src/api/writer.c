@@ -369,13 +369,15 @@ void writer_command(struct writer *w, const struct input *command, writer_done *
                 [INPUT_SUSPEND] = STRS("suspend"),       [INPUT_RESUME] = STRS("resume"),
                 [INPUT_DELETE] = STRS("delete"),         [INPUT_IDENTITY] = STRS("identity"),
             };
-            writer_refused(w, command->author, names[command->kind], &outcome.err);
+            writer_refused(w, command->author, &command->origin, names[command->kind],
+                           &outcome.err);
         }
     }
     done(arg, &outcome);
 }
 
-void writer_refused(struct writer *w, struct str author, struct str what, const struct err *err)
+void writer_refused(struct writer *w, struct str author, const struct origin *origin,
+                    struct str what, const struct err *err)
 {
     int64_t second = clock_mono_ms() / 1000;
     if (second != w->refused_second) {
@@ -392,6 +394,7 @@ void writer_refused(struct writer *w, struct str author, struct str what, const 
     }
     w->refused_count++;
     struct input in = {.kind = INPUT_REFUSED, .version = INPUT_VERSION, .author = author};
+    in.origin = *origin;
     in.refused.what = what;
     in.refused.status = (uint32_t)err->status;
     in.refused.text = str_from_c(err->text);

@@ -52,7 +52,8 @@ MUST_USE enum status writer_new(const struct writer_config *config, struct write
 void writer_command(struct writer *w, const struct input *command, writer_done *done, void *arg);
 /* writer_refused keeps for the audit that author's command `what` was refused; at most
  * WRITER_REFUSED_PER_SECOND, more are only counted. */
-void writer_refused(struct writer *w, struct str author, struct str what, const struct err *err);
+void writer_refused(struct writer *w, struct str author, const struct origin *origin,
+                    struct str what, const struct err *err);
 /* writer_forget: the waiting `done` of arg is not to be called any more. */
 void writer_forget(struct writer *w, void *arg);
 /* writer_disk_ok is false while the store cannot be written. */

@@ -94,6 +94,9 @@ int64_t engine_fair_share(const struct engine *e, struct str pool, struct str qu
 /* Node pool a node belongs to. */
 struct str engine_pool_of(const struct engine *e, const struct node *n);
 const struct workload *engine_find(const struct engine *e, struct uuid id);
+/* engine_project_row: where the project of one of the state's workloads is in the plan's projects;
+ * IX_NONE (model/ids.h): it is gone. */
+uint32_t engine_project_row(const struct engine *e, const struct workload *w);
 /* By project and name among the live ones, else the newest ended one; NULL when there is none. */
 const struct workload *engine_find_name(const struct engine *e, struct str project,
                                         struct str name);

@@ -76,3 +76,8 @@ uint32_t engine_place(const struct engine *e, const struct workload *w)
     }
     return ahead;
 }
+
+uint32_t engine_project_row(const struct engine *e, const struct workload *w)
+{
+    return e->t.workload_rows[w - e->s.workloads].project;
+}

@@ -5,8 +5,10 @@
 // streams writes heartbeats.
 #include "io/http.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -117,6 +119,23 @@ static enum MHD_Result take_arg(void *arg, enum MHD_ValueKind kind, const char *
     return MHD_YES;
 }
 
+static struct str address_of(struct MHD_Connection *connection, struct arena *arena)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+        connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    char text[INET6_ADDRSTRLEN] = "";
+    if (info != NULL && info->client_addr->sa_family == AF_INET) {
+        struct sockaddr_in in;
+        memcpy(&in, info->client_addr, sizeof in);
+        inet_ntop(AF_INET, &in.sin_addr, text, sizeof text);
+    } else if (info != NULL && info->client_addr->sa_family == AF_INET6) {
+        struct sockaddr_in6 in6;
+        memcpy(&in6, info->client_addr, sizeof in6);
+        inet_ntop(AF_INET6, &in6.sin6_addr, text, sizeof text);
+    }
+    return arena_str(arena, str_from_c(text));
+}
+
 static struct http_request *request_new(struct listener *listener,
                                         struct MHD_Connection *connection, const char *url,
                                         const char *method)
@@ -129,6 +148,7 @@ static struct http_request *request_new(struct listener *listener,
     r->method = arena_str(&r->arena, str_from_c(method));
     r->path = arena_str(&r->arena, str_from_c(url));
     r->local = listener->local;
+    r->address = address_of(connection, &r->arena);
     r->fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     uuid_format(random_uuid(), r->id);
     p->http = h;

@@ -41,6 +41,7 @@ struct http_request {
     uint32_t args_count;
     struct str body;
     bool local;                 /* came over a local socket */
+    struct str address;         /* the client's; "" over a local socket */
     int fd;                     /* the connection's, to ask who is there */
     char id[UUID_TEXT_LEN + 1]; /* minted here, for logs and error bodies */
     /* The handler's: called once when the request is over, however it ends. */
