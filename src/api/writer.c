@@ -365,9 +365,13 @@ void writer_command(struct writer *w, const struct input *command, writer_done *
         }
         if (!outcome.repeated) {
             static const struct str names[INPUT_KIND_COUNT] = {
-                [INPUT_PLAN_APPLY] = STRS("plan apply"), [INPUT_SUBMIT] = STRS("submit"),
-                [INPUT_SUSPEND] = STRS("suspend"),       [INPUT_RESUME] = STRS("resume"),
-                [INPUT_DELETE] = STRS("delete"),         [INPUT_IDENTITY] = STRS("identity"),
+                [INPUT_PLAN_APPLY] = STRS("plan apply"),
+                [INPUT_SUBMIT] = STRS("submit"),
+                [INPUT_SUSPEND] = STRS("suspend"),
+                [INPUT_RESUME] = STRS("resume"),
+                [INPUT_DELETE] = STRS("delete"),
+                [INPUT_IDENTITY] = STRS("identity"),
+                [INPUT_NAME_CLUSTER] = STRS("name cluster"),
             };
             writer_refused(w, command->author, &command->origin, names[command->kind],
                            &outcome.err);

@@ -41,10 +41,10 @@ struct engine *engine_new(void)
     e->compact_at_bytes = COMPACT_SLACK;
     struct state *s = &e->s;
     s->plan_revision = 1;
-    s->next_id = 2;
+    s->next_id = 3;
     s->plan.pools = ARENA_NEW(engine_memory(e), struct pool);
     s->plan.pools_count = 1;
-    s->plan.pools[0].name = DEFAULT_NAME;
+    s->plan.pools[0] = (struct pool){.name = DEFAULT_NAME, .id = 2};
     s->plan.departments = ARENA_NEW(engine_memory(e), struct department);
     s->plan.departments_count = 1;
     s->plan.departments[0] = (struct department){.name = DEFAULT_NAME, .id = 1};
@@ -175,11 +175,13 @@ static int64_t digest(const struct input *in)
                           .target = in->target,
                           .plan_apply = in->plan_apply,
                           .submit = in->submit,
+                          .name_cluster = in->name_cluster,
                           .refused = in->refused,
                           .identity = in->identity};
     asked.submit.id = (struct uuid){{0}};
     asked.submit.pod_ids = NULL;
     asked.submit.pod_ids_count = 0;
+    asked.name_cluster.id = asked.submit.id;
     forget_minted(&asked.identity);
     struct buf bytes;
     buf_init(&bytes, CHECKPOINT_MAX);
@@ -287,6 +289,9 @@ static void check_command(const struct engine *e, const struct input *in, struct
     case INPUT_IDENTITY:
         identity_check(e, in, out);
         return;
+    case INPUT_NAME_CLUSTER:
+        name_cluster_check(in, out);
+        return;
     case INPUT_REFUSED:
     case INPUT_NONE:
     case INPUT_NODE_SEEN:
@@ -356,6 +361,9 @@ static void change(struct step *st, const struct plan_ahead *ahead)
     case INPUT_IDENTITY:
         identity_apply(st);
         return;
+    case INPUT_NAME_CLUSTER:
+        name_cluster_apply(st);
+        return;
     case INPUT_NONE:
     case INPUT_REFUSED:
     case INPUT_KIND_COUNT:
@@ -378,6 +386,7 @@ static bool may_free(enum input_kind kind)
         return true;
     case INPUT_NODE_SEEN:
     case INPUT_SUBMIT:
+    case INPUT_NAME_CLUSTER:
     case INPUT_POD_STARTED:
     case INPUT_TICK:
     case INPUT_REFUSED:

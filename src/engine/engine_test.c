@@ -241,6 +241,80 @@ TEST(plan_is_applied_with_a_revision)
     rig_done(&r);
 }
 
+static enum status remove_from_plan(struct rig *r, enum plan_object what, struct str name)
+{
+    struct plan_removal removal = {what, name};
+    struct input in = {.kind = INPUT_PLAN_APPLY, .author = STR("ann")};
+    in.plan_apply.removals = &removal;
+    in.plan_apply.removals_count = 1;
+    return say(r, in);
+}
+
+TEST(single_objects_leave_the_plan)
+{
+    struct rig r;
+    rig_usual(&r);
+    const struct plan *p = &engine_state(r.e)->plan;
+    EXPECT_STATUS(remove_from_plan(&r, PLAN_PROJECT, STR("none")), STATUS_UNKNOWN);
+    EXPECT_STATUS(remove_from_plan(&r, PLAN_POOL, STR("default")), STATUS_IN_USE);
+    EXPECT_STATUS(remove_from_plan(&r, PLAN_DEPARTMENT, STR("default")), STATUS_IN_USE);
+    EXPECT_STATUS(remove_from_plan(&r, PLAN_DEPARTMENT, STR("d")), STATUS_IN_USE);
+    EXPECT(
+        str_starts(str_from_c(r.out.err.text), STR("department \"d\" cannot be removed: project")));
+    EXPECT_STATUS(remove_from_plan(&r, PLAN_PROJECT, STR("b")), STATUS_OK);
+    EXPECT_I64(p->projects_count, 1);
+    EXPECT_STATUS(remove_from_plan(&r, PLAN_PROJECT, STR("a")), STATUS_OK);
+    EXPECT_STATUS(remove_from_plan(&r, PLAN_DEPARTMENT, STR("d")), STATUS_OK);
+    EXPECT_I64(p->departments_count, 1);
+
+    struct pool pools[] = {
+        {.name = STR("default")},
+        {.name = STR("x"), .label_key = STR("k"), .label_value = STR("v")}
+    };
+    struct quota quotas[] = {plan_quota(NULL, 0, STR("x"))};
+    struct str_item order[] = {{STR("x")}, {STR("default")}};
+    struct project project = {.name = STR("c"),
+                              .department = STR("default"),
+                              .quotas = quotas,
+                              .quotas_count = 1,
+                              .default_pools = order,
+                              .default_pools_count = 2};
+    struct input in = {.kind = INPUT_PLAN_APPLY, .author = STR("ann")};
+    in.plan_apply.plan = (struct plan){pools, NULL, &project, 2, 0, 1};
+    EXPECT_STATUS(say(&r, in), STATUS_OK);
+    EXPECT_STR(p->projects[0].stamp.created_by, STR("ann"));
+    int64_t created_ms = p->projects[0].stamp.created_ms;
+    EXPECT(created_ms > 0);
+    EXPECT_I64(p->pools[0].stamp.created_ms, 0); /* it was not touched */
+    EXPECT(p->pools[1].id > 0 && p->pools[1].id != p->projects[0].id);
+    uint32_t id = p->projects[0].id;
+    r.now_ms += 1000;
+    EXPECT_STATUS(remove_from_plan(&r, PLAN_POOL, STR("x")), STATUS_OK);
+    EXPECT_I64(p->projects[0].quotas_count, 0); /* nor is it named any more */
+    EXPECT_I64(p->projects[0].default_pools_count, 1);
+    EXPECT_I64(p->projects[0].id, id);
+    EXPECT_I64(p->projects[0].stamp.created_ms, created_ms);
+    EXPECT(p->projects[0].stamp.updated_ms > created_ms);
+    rig_done(&r);
+}
+
+TEST(the_cluster_is_named)
+{
+    struct rig r;
+    rig_usual(&r);
+    struct input in = {.kind = INPUT_NAME_CLUSTER};
+    in.name_cluster.id = id_of(7);
+    EXPECT_STATUS(say(&r, in), STATUS_INVALID);
+    in.name_cluster.name = STR("lab");
+    EXPECT_STATUS(say(&r, in), STATUS_OK);
+    in.name_cluster.id = id_of(8);
+    in.name_cluster.name = STR("laboratory");
+    EXPECT_STATUS(say(&r, in), STATUS_OK);
+    EXPECT(uuid_eq(engine_state(r.e)->cluster_id, id_of(7)));
+    EXPECT_STR(engine_state(r.e)->cluster_name, STR("laboratory"));
+    rig_done(&r);
+}
+
 TEST(plan_takes_nothing_away_under_work)
 {
     struct rig r;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// life: suspend, resume and delete. Each may be said again; what is so already stays so.
+// life: suspend, resume and delete; and the name of the cluster. Each may be said again; what is so already stays so.
 #include "base/check.h"
 #include "engine/machine.h"
+#include "model/limits.h"
 
 static const char *verb(enum input_kind kind)
 {
@@ -31,6 +32,31 @@ void life_check(const struct engine *e, const struct input *in, struct outcome *
                               STR_ARG(w->name), STR_ARG(phase), verb(in->kind));
         err_hint(&out->err, "submit it again to run it once more");
     }
+}
+
+void name_cluster_check(const struct input *in, struct outcome *out)
+{
+    struct str name = in->name_cluster.name;
+    bool ok = name.len > 0 && name.len <= NAME_LEN_MAX && !uuid_is_zero(in->name_cluster.id);
+    for (uint32_t i = 0; ok && i < name.len; i++) {
+        ok = name.ptr[i] > ' ' && name.ptr[i] != 0x7f;
+    }
+    if (!ok) {
+        out->status = err_set(&out->err, STATUS_INVALID,
+                              "\"%.*s\" is no name of a cluster: no spaces, at most %u bytes",
+                              STR_ARG(str_sub(name, 0, 100)), NAME_LEN_MAX);
+        err_field(&out->err, "name");
+    }
+}
+
+void name_cluster_apply(struct step *st)
+{
+    struct state *s = &st->e->s;
+    if (uuid_is_zero(s->cluster_id)) {
+        s->cluster_id = st->in->name_cluster.id;
+        s->cluster_ms = st->now_ms;
+    }
+    s->cluster_name = arena_str(engine_memory(st->e), st->in->name_cluster.name);
 }
 
 static void note(struct step *st, uint32_t row, enum event_kind kind)

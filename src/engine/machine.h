@@ -172,6 +172,8 @@ void submit_check(const struct engine *e, const struct input *in, struct workloa
 /* spec_numbers_ok: every number is in its range, and they agree; else *out says which not. */
 bool spec_numbers_ok(const struct workload_spec *s, struct outcome *out);
 void submit_apply(struct step *st, const struct workload_spec *resolved);
+void name_cluster_check(const struct input *in, struct outcome *out);
+void name_cluster_apply(struct step *st);
 void life_check(const struct engine *e, const struct input *in, struct outcome *out);
 void life_apply(struct step *st);
 void plan_apply_check(const struct engine *e, const struct input *in, struct plan *merged,

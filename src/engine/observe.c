@@ -206,6 +206,7 @@ void observe_apply(struct step *st)
     case INPUT_SUSPEND:
     case INPUT_RESUME:
     case INPUT_DELETE:
+    case INPUT_NAME_CLUSTER:
     case INPUT_REFUSED:
     case INPUT_TICK:
     case INPUT_IDENTITY:

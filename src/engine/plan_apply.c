@@ -95,6 +95,58 @@ static bool pools_free(const struct engine *e, const struct plan *merged, struct
     return true;
 }
 
+/* ---- removals ---- */
+
+static const char *const objects[] = {
+    [PLAN_POOL] = "node pool", [PLAN_DEPARTMENT] = "department", [PLAN_PROJECT] = "project"};
+
+static bool department_empty(const struct plan *p, struct str name, struct outcome *out)
+{
+    const char *what = NULL;
+    struct str inside = {0};
+    for (uint32_t i = 0; i < p->departments_count; i++) {
+        if (str_eq(p->departments[i].parent, name)) {
+            what = "department";
+            inside = p->departments[i].name;
+        }
+    }
+    for (uint32_t i = 0; i < p->projects_count; i++) {
+        if (str_eq(p->projects[i].department, name)) {
+            what = "project";
+            inside = p->projects[i].name;
+        }
+    }
+    if (what) {
+        err_set(&out->err, STATUS_IN_USE,
+                "department \"%.*s\" cannot be removed: %s \"%.*s\" is in it", STR_ARG(name), what,
+                STR_ARG(inside));
+        return refuse(out, STATUS_IN_USE, "remove or move what is in it first");
+    }
+    return true;
+}
+
+static bool remove_all(const struct plan_apply *pa, struct plan *merged, struct outcome *out)
+{
+    for (uint32_t i = 0; i < pa->removals_count; i++) {
+        const struct plan_removal *r = &pa->removals[i];
+        struct str name = str_sub(r->name, 0, 100);
+        bool known = r->what <= PLAN_PROJECT;
+        if (known && r->what != PLAN_PROJECT && str_eq(r->name, DEFAULT_NAME)) {
+            err_set(&out->err, STATUS_IN_USE, "%s \"default\" is always there", objects[r->what]);
+            return refuse(out, STATUS_IN_USE, "work that names no other goes there");
+        }
+        if (!known || !plan_remove(merged, r->what, r->name)) {
+            err_set(&out->err, STATUS_UNKNOWN, "there is no %s \"%.*s\"",
+                    known ? objects[r->what] : "such thing as", STR_ARG(name));
+            return refuse(out, STATUS_UNKNOWN, "weir plan show tells what there is");
+        }
+        if (r->what == PLAN_DEPARTMENT && !department_empty(merged, r->name, out)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* ---- guarantees under running non-preemptible work ---- */
 
 // What non-preemptible work that nobody has told to stop holds of one queue, by plan.
@@ -222,6 +274,9 @@ void plan_apply_check(const struct engine *e, const struct input *in, struct pla
         return;
     }
     plan_merge(&e->s.plan, &pa->plan, pa->prune, scratch, merged);
+    if (!remove_all(pa, merged, out)) {
+        return;
+    }
     if (record_eq(&record_plan, merged, &e->s.plan)) {
         return; // said before, or by somebody else: it is so
     }
@@ -270,6 +325,52 @@ static void forget_pools(struct engine *e)
     }
 }
 
+static void stamp(struct step *st, struct stamp *s, bool is_new)
+{
+    struct arena *a = engine_memory(st->e);
+    if (is_new) {
+        s->created_ms = st->now_ms;
+        s->created_by = arena_str(a, st->in->author);
+    }
+    s->updated_ms = st->now_ms;
+    s->updated_by = arena_str(a, st->in->author);
+}
+
+// Gives ids to what is new, and notes who changed what.
+static void sign(struct step *st, const struct plan *old)
+{
+    struct engine *e = st->e;
+    struct plan *p = &e->s.plan;
+    for (uint32_t i = 0; i < p->pools_count; i++) {
+        uint32_t was = tables_pool(old, p->pools[i].name);
+        if (was == IX_NONE || !record_eq(&record_pool, &old->pools[was], &p->pools[i])) {
+            stamp(st, &p->pools[i].stamp, was == IX_NONE);
+        }
+        if (p->pools[i].id == 0) {
+            p->pools[i].id = num_u32((uint64_t)e->s.next_id++);
+        }
+    }
+    for (uint32_t i = 0; i < p->departments_count; i++) {
+        struct department *d = &p->departments[i];
+        uint32_t was = tables_department(old, d->name);
+        if (was == IX_NONE || !record_eq(&record_department, &old->departments[was], d)) {
+            stamp(st, &d->stamp, was == IX_NONE);
+        }
+        if (d->id == 0) {
+            d->id = num_u32((uint64_t)e->s.next_id++);
+        }
+    }
+    for (uint32_t i = 0; i < p->projects_count; i++) {
+        uint32_t was = tables_project(old, p->projects[i].name);
+        if (was == IX_NONE || !record_eq(&record_project, &old->projects[was], &p->projects[i])) {
+            stamp(st, &p->projects[i].stamp, was == IX_NONE);
+        }
+        if (p->projects[i].id == 0) {
+            p->projects[i].id = num_u32((uint64_t)e->s.next_id++);
+        }
+    }
+}
+
 void plan_apply_do(struct step *st, const struct plan *merged)
 {
     struct engine *e = st->e;
@@ -277,18 +378,9 @@ void plan_apply_do(struct step *st, const struct plan *merged)
         return;
     }
     usage_book_all(e);
+    const struct plan old = e->s.plan;
     record_copy(&record_plan, merged, &e->s.plan, engine_memory(e));
-    struct plan *p = &e->s.plan;
-    for (uint32_t i = 0; i < p->departments_count; i++) {
-        if (p->departments[i].id == 0) {
-            p->departments[i].id = num_u32((uint64_t)e->s.next_id++);
-        }
-    }
-    for (uint32_t i = 0; i < p->projects_count; i++) {
-        if (p->projects[i].id == 0) {
-            p->projects[i].id = num_u32((uint64_t)e->s.next_id++);
-        }
-    }
+    sign(st, &old);
     e->s.plan_revision++;
     forget_pools(e);
     usage_forget(e);

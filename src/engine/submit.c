@@ -352,6 +352,7 @@ void submit_apply(struct step *st, const struct workload_spec *resolved)
         .pods = ARENA_ARRAY(a, struct pod, s->pod_ids_count),
         .pods_count = s->pod_ids_count,
     };
+    w->asked = arena_str(a, s->asked);
     record_copy(&record_workload_spec, resolved, &w->spec, a);
     for (uint32_t i = 0; i < w->pods_count; i++) {
         w->pods[i] = (struct pod){

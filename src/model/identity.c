@@ -2,10 +2,6 @@
 // identity: the tables that describe it field by field. Tags are stored: append only, never reuse.
 #include "model/identity.h"
 
-#define STAMP_FIELDS(first, type)                                                       \
-    F_I64((first), type, stamp.created_ms), F_I64((first) + 1, type, stamp.updated_ms), \
-        F_STR((first) + 2, type, stamp.created_by), F_STR((first) + 3, type, stamp.updated_by)
-
 static const struct field user_fields[] = {
     F_UUID(1, struct user, id),
     F_STR(2, struct user, name),

@@ -5,6 +5,7 @@
 
 #include "base/uuid.h"
 #include "model/record.h"
+#include "model/stamp.h"
 
 /* ---- where ---- */
 
@@ -76,12 +77,6 @@ enum { RIGHT_ALL = 15 };
 /* ---- who ---- */
 
 enum subject_kind { SUBJECT_USER, SUBJECT_APPLICATION, SUBJECT_GROUP };
-
-/* When and by whom; a name as in input.author. */
-struct stamp {
-    int64_t created_ms, updated_ms;
-    struct str created_by, updated_by;
-};
 
 struct user {
     struct uuid id;

@@ -2,10 +2,18 @@
 // input: the tables that describe it field by field. Tags are stored: append only, never reuse.
 #include "model/input.h"
 
+static const struct field plan_removal_fields[] = {
+    F_U32(1, struct plan_removal, what),
+    F_STR(2, struct plan_removal, name),
+};
+static const struct record record_plan_removal = RECORD("plan_removal", struct plan_removal,
+                                                        plan_removal_fields);
+
 static const struct field plan_apply_fields[] = {
     F_RECORD(1, struct plan_apply, plan, record_plan),
     F_I64(2, struct plan_apply, base_revision),
     F_BOOL(3, struct plan_apply, prune),
+    F_LIST(4, struct plan_apply, removals, record_plan_removal),
 };
 static const struct record record_plan_apply = RECORD("plan_apply", struct plan_apply,
                                                       plan_apply_fields);
@@ -20,8 +28,16 @@ static const struct field submit_fields[] = {
     F_U32(4, struct submit, kind),
     F_RECORD(5, struct submit, spec, record_workload_spec),
     F_LIST(6, struct submit, pod_ids, record_pod_id),
+    F_STR(7, struct submit, asked),
 };
 static const struct record record_submit = RECORD("submit", struct submit, submit_fields);
+
+static const struct field name_cluster_fields[] = {
+    F_UUID(1, struct name_cluster, id),
+    F_STR(2, struct name_cluster, name),
+};
+static const struct record record_name_cluster = RECORD("name_cluster", struct name_cluster,
+                                                        name_cluster_fields);
 
 static const struct field pod_report_fields[] = {
     F_UUID(1, struct pod_report, pod),      F_U32(2, struct pod_report, attempt),
@@ -93,6 +109,7 @@ static const struct field input_fields[] = {
     F_RECORD(14, struct input, tick, record_tick),
     F_RECORD(15, struct input, identity, record_identity_change),
     F_RECORD(16, struct input, origin, record_origin),
+    F_RECORD(20, struct input, name_cluster, record_name_cluster),
 };
 const struct record record_input = RECORD("input", struct input, input_fields);
 
@@ -105,6 +122,7 @@ bool input_is_command(enum input_kind kind)
     case INPUT_RESUME:
     case INPUT_DELETE:
     case INPUT_IDENTITY:
+    case INPUT_NAME_CLUSTER:
         return true;
     case INPUT_NONE:
     case INPUT_REFUSED:

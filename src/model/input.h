@@ -23,8 +23,9 @@ enum input_kind {
     INPUT_POD_FAILED, /* could not be started */
     /* time */
     INPUT_TICK,
-    /* a command again: kinds are stored, so they are only added */
+    /* commands again: kinds are stored, so they are only added */
     INPUT_IDENTITY, /* of users, service accounts, keys, roles, access rules */
+    INPUT_NAME_CLUSTER,
     INPUT_KIND_COUNT
 };
 
@@ -32,16 +33,26 @@ struct plan_apply {
     struct plan plan;
     int64_t base_revision; /* the revision it was made against; 0: whatever is there */
     bool prune;
+    struct plan_removal { /* after the plan is merged */
+        enum plan_object what;
+        struct str name;
+    } *removals;
+    uint32_t removals_count;
 };
 struct submit {
     struct uuid id;
     struct str name, project;
     enum workload_kind kind;
     struct workload_spec spec;
+    struct str asked; /* what it was made from, JSON; kept for those who ask, not looked into */
     struct pod_id {
         struct uuid id;
     } *pod_ids; /* minted at the edge, one per pod */
     uint32_t pod_ids_count;
+};
+struct name_cluster {
+    struct uuid id; /* minted at the edge; the first one stays */
+    struct str name;
 };
 struct pod_report {
     struct uuid pod;
@@ -108,6 +119,7 @@ struct input {
     struct str node_name; /* NODE_LOST */
     struct plan_apply plan_apply;
     struct submit submit;
+    struct name_cluster name_cluster;
     struct node node; /* NODE_SEEN */
     struct pod_report pod;
     struct refused refused;

@@ -3,6 +3,8 @@
 // plan_read.c, contradictions in plan_check.c, differences in plan_diff.c, writing in plan_write.c.
 #include "model/plan.h"
 
+#include <string.h>
+
 #include "base/sort.h"
 #include "model/limits.h"
 #include "model/plan_form.h"
@@ -41,13 +43,16 @@ static const struct field pool_fields[] = {
     F_I64(15, struct pool, usage_k_less_one),
     F_I64(16, struct pool, usage_low_less_one),
     F_I64(17, struct pool, reservation_after_ms),
+    F_U32(18, struct pool, id),
+    STAMP_FIELDS(19, struct pool),
 };
 const struct record record_pool = RECORD("pool", struct pool, pool_fields);
 
 static const struct field department_fields[] = {
     F_STR(1, struct department, name),        F_STR(2, struct department, parent),
     F_STR(3, struct department, owner_group), F_LIST(4, struct department, quotas, record_quota),
-    F_U32(5, struct department, id),
+    F_U32(5, struct department, id),          F_STR(6, struct department, description),
+    STAMP_FIELDS(7, struct department),
 };
 const struct record record_department = RECORD("department", struct department, department_fields);
 
@@ -60,6 +65,8 @@ static const struct field project_fields[] = {
     F_I64(6, struct project, default_priority),
     F_LIST(7, struct project, default_pools, record_str_item),
     F_U32(8, struct project, id),
+    F_STR(9, struct project, description),
+    STAMP_FIELDS(10, struct project),
 };
 const struct record record_project = RECORD("project", struct project, project_fields);
 
@@ -128,7 +135,7 @@ struct quota plan_quota(const struct quota *quotas, uint32_t count, struct str p
 /* ---- merging ---- */
 
 /* Both lists are sorted by name. What only one has comes from it; what both have comes from the
- * change, with what is not the file's to say (ids) kept. */
+ * change, with what is not the file's to say (ids, stamps) kept. */
 static void merge_pools(const struct plan *base, const struct plan *change, bool prune,
                         struct plan *out)
 {
@@ -149,10 +156,12 @@ static void merge_pools(const struct plan *base, const struct plan *change, bool
         struct pool *merged = &out->pools[out->pools_count++];
         *merged = change->pools[c++];
         if (order == 0) {
+            const struct pool *old = &base->pools[b++];
             if (merged->implied) {
-                *merged = base->pools[b];
+                *merged = *old;
             }
-            b++;
+            merged->id = old->id;
+            merged->stamp = old->stamp;
         }
         merged->implied = false;
     }
@@ -178,7 +187,8 @@ static void merge_departments(const struct plan *base, const struct plan *change
         struct department *merged = &out->departments[out->departments_count++];
         *merged = change->departments[c++];
         if (order == 0) {
-            merged->id = base->departments[b++].id;
+            merged->id = base->departments[b].id;
+            merged->stamp = base->departments[b++].stamp;
         }
     }
 }
@@ -203,7 +213,8 @@ static void merge_projects(const struct plan *base, const struct plan *change, b
         struct project *merged = &out->projects[out->projects_count++];
         *merged = change->projects[c++];
         if (order == 0) {
-            merged->id = base->projects[b++].id;
+            merged->id = base->projects[b].id;
+            merged->stamp = base->projects[b++].stamp;
         }
     }
 }
@@ -222,4 +233,70 @@ void plan_merge(const struct plan *base, const struct plan *change, bool prune, 
     merge_departments(base, change, prune, &merged);
     merge_projects(base, change, prune, &merged);
     record_copy(&record_plan, &merged, out, arena);
+}
+
+/* ---- removing ---- */
+
+static void forget_pool(struct quota *quotas, uint32_t *count, struct str pool)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < *count; i++) {
+        if (!str_eq(quotas[i].pool, pool)) {
+            quotas[kept++] = quotas[i];
+        }
+    }
+    *count = kept;
+}
+
+static void forget_pool_everywhere(struct plan *plan, struct str pool)
+{
+    for (uint32_t i = 0; i < plan->departments_count; i++) {
+        struct department *d = &plan->departments[i];
+        forget_pool(d->quotas, &d->quotas_count, pool);
+    }
+    for (uint32_t i = 0; i < plan->projects_count; i++) {
+        struct project *p = &plan->projects[i];
+        uint32_t kept = 0;
+        forget_pool(p->quotas, &p->quotas_count, pool);
+        for (uint32_t k = 0; k < p->default_pools_count; k++) {
+            if (!str_eq(p->default_pools[k].value, pool)) {
+                p->default_pools[kept++] = p->default_pools[k];
+            }
+        }
+        p->default_pools_count = kept;
+    }
+}
+
+/* All three kinds of rows begin with their name. */
+static bool remove_row(void *rows, size_t size, uint32_t *count, struct str name)
+{
+    char *row = rows;
+    for (uint32_t i = 0; i < *count; i++, row += size) {
+        struct str have;
+        memcpy(&have, row, sizeof have);
+        if (str_eq(have, name)) {
+            memmove(row, row + size, size * (*count - i - 1));
+            --*count;
+            return true;
+        }
+    }
+    return false;
+}
+_Static_assert(offsetof(struct pool, name) == 0, "remove_row");
+_Static_assert(offsetof(struct department, name) == 0, "remove_row");
+_Static_assert(offsetof(struct project, name) == 0, "remove_row");
+
+bool plan_remove(struct plan *plan, enum plan_object what, struct str name)
+{
+    switch (what) {
+    case PLAN_POOL:
+        forget_pool_everywhere(plan, name);
+        return remove_row(plan->pools, sizeof *plan->pools, &plan->pools_count, name);
+    case PLAN_DEPARTMENT:
+        return remove_row(plan->departments, sizeof *plan->departments, &plan->departments_count,
+                          name);
+    case PLAN_PROJECT:
+        return remove_row(plan->projects, sizeof *plan->projects, &plan->projects_count, name);
+    }
+    return false;
 }

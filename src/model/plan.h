@@ -7,6 +7,7 @@
 #include "base/doc.h"
 #include "base/err.h"
 #include "model/record.h"
+#include "model/stamp.h"
 
 /* Ranks of queues and priorities of work use the same seven words; see priority.h. */
 
@@ -44,7 +45,9 @@ struct pool {
     int64_t usage_half_life_ms; /* use so long ago counts half; 0: all counts alike */
     int64_t usage_k_less_one;   /* weight of past use, thousandths less 1000: 0 is a K of 1 */
     int64_t usage_low_less_one; /* what work of priority very-low counts, thousandths less 1000 */
-    bool implied; /* only named in quotas: made if it is not there, left as it is if it is */
+    bool implied;       /* only named in quotas: made if it is not there, left as it is if it is */
+    uint32_t id;        /* small number from a counter of the state, never reused; 0 in a file */
+    struct stamp stamp; /* the state's too */
 };
 
 int64_t pool_usage_window_ms(const struct pool *pool); /* a week by default */
@@ -55,7 +58,9 @@ struct department {
     struct str owner_group;
     struct quota *quotas; /* sorted by pool; a pool not named has no guarantee, see plan_quota */
     uint32_t quotas_count;
-    uint32_t id; /* small number from a counter of the state, never reused; 0 in a file */
+    uint32_t id;            /* as for pools */
+    struct str description; /* for people */
+    struct stamp stamp;
 };
 
 enum preemptibility { PREEMPTIBILITY_DEFAULT, PREEMPTIBLE, NON_PREEMPTIBLE };
@@ -70,7 +75,9 @@ struct project {
     int64_t default_priority;                   /* 0: by the kind of workload */
     struct str_item *default_pools;             /* order in which pools are tried; empty: by name */
     uint32_t default_pools_count;
-    uint32_t id; /* as for departments */
+    uint32_t id; /* as for pools */
+    struct str description;
+    struct stamp stamp;
 };
 
 struct plan {
@@ -129,5 +136,9 @@ struct plan_change *plan_diff(const struct plan *from, const struct plan *to, bo
  * *out is a deep copy in arena without implied pools. */
 void plan_merge(const struct plan *base, const struct plan *change, bool prune, struct arena *arena,
                 struct plan *out);
+/* plan_remove takes one object out of the plan, and a pool out of all that names it; false: it is not
+ * there. What was inside is left to plan_check. */
+enum plan_object { PLAN_POOL, PLAN_DEPARTMENT, PLAN_PROJECT };
+MUST_USE bool plan_remove(struct plan *plan, enum plan_object what, struct str name);
 /* plan_to_yaml writes the file form; plan_from_doc of it gives an equal plan. */
 void plan_to_yaml(const struct plan *plan, struct buf *out);

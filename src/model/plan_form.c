@@ -367,6 +367,7 @@ static bool amount_parse(enum form form, struct str text, int64_t *out)
     case FORM_NAME:
     case FORM_PROJECT_NAME:
     case FORM_GROUP:
+    case FORM_TEXT:
     case FORM_SELECTOR:
     case FORM_POOL_ORDER:
     case FORM_NESTED:
@@ -452,6 +453,7 @@ bool form_parse(enum form form, const struct doc *value, void *field, struct are
     case FORM_PROJECT_NAME:
         return name_parse(value, PROJECT_LEN_MAX, field, arena);
     case FORM_GROUP:
+    case FORM_TEXT:
         if (!is_scalar(value) || !group_ok(value->text)) {
             return false;
         }
@@ -514,6 +516,8 @@ const char *form_accepts(enum form form)
                "57 characters";
     case FORM_GROUP:
         return "the name of a group, 1 to 256 printable characters";
+    case FORM_TEXT:
+        return "1 to 256 printable characters";
     case FORM_SELECTOR:
         return "exactly one node label, key: value";
     case FORM_POOL_ORDER:
@@ -646,6 +650,7 @@ struct str form_hint(enum form form, const struct doc *value, struct arena *aren
     case FORM_PART:
         return STR("0: such use is not counted, 1: it counts as any other");
     case FORM_GROUP:
+    case FORM_TEXT:
     case FORM_NESTED:
         break;
     }
@@ -740,6 +745,7 @@ static struct str number_format(enum form form, int64_t value, struct arena *are
     case FORM_NAME:
     case FORM_PROJECT_NAME:
     case FORM_GROUP:
+    case FORM_TEXT:
     case FORM_SELECTOR:
     case FORM_POOL_ORDER:
     case FORM_NESTED:
@@ -801,6 +807,7 @@ struct str form_format(enum form form, const void *field, struct arena *arena)
     case FORM_NAME:
     case FORM_PROJECT_NAME:
     case FORM_GROUP:
+    case FORM_TEXT:
         return none_if_empty(*(const struct str *)field);
     case FORM_SELECTOR: {
         const struct str *pair = field;
@@ -863,6 +870,7 @@ bool form_eq(enum form form, const void *a, const void *b)
     case FORM_NAME:
     case FORM_PROJECT_NAME:
     case FORM_GROUP:
+    case FORM_TEXT:
     case FORM_CRON:
         return str_eq(*(const struct str *)a, *(const struct str *)b);
     case FORM_SELECTOR: {
@@ -947,6 +955,7 @@ bool form_holds(enum form form, const void *field)
     case FORM_PROJECT_NAME:
         return name_ok(*text, PROJECT_LEN_MAX);
     case FORM_GROUP:
+    case FORM_TEXT:
         return group_ok(*text);
     case FORM_SELECTOR:
         return label_key_ok(text[0]) && label_part_ok(text[1]);

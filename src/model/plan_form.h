@@ -24,6 +24,7 @@ enum form {
     FORM_NAME,          /* struct str: a department or node pool */
     FORM_PROJECT_NAME,  /* struct str */
     FORM_GROUP,         /* struct str: a group of people */
+    FORM_TEXT,          /* struct str: a line for people */
     FORM_SELECTOR,      /* struct str key, value: one node label */
     FORM_POOL_ORDER,    /* list of struct str_item and its count */
     FORM_WINDOW_TYPE,   /* enum usage_window */

@@ -74,6 +74,7 @@ const struct keys usage_keys = KEYS(usage_items, pool_default);
 static const struct key department_items[] = {
     KEY("name", FORM_NAME, struct department, name),
     KEY("parent", FORM_NAME, struct department, parent),
+    KEY("description", FORM_TEXT, struct department, description),
     KEY("owner_group", FORM_GROUP, struct department, owner_group),
     KEY("node_pool_quotas", FORM_NESTED, struct department, quotas),
     KEY("projects", FORM_NESTED, struct department, name),
@@ -82,6 +83,7 @@ const struct keys department_keys = KEYS(department_items, department_default);
 
 static const struct key project_items[] = {
     KEY("name", FORM_PROJECT_NAME, struct project, name),
+    KEY("description", FORM_TEXT, struct project, description),
     KEY("access_group", FORM_GROUP, struct project, access_group),
     KEY("node_pool_quotas", FORM_NESTED, struct project, quotas),
     KEY("default_preemptibility", FORM_PREEMPTIBLE, struct project, default_preemptibility),

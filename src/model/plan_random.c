@@ -150,6 +150,7 @@ void plan_random(struct prng *r, struct arena *arena, struct plan *out)
         }
         struct department *d = &out->departments[out->departments_count++];
         d->name = name_of(arena, "department", i);
+        d->description = groups[prng_below(r, COUNT_OF(groups))];
         d->owner_group = groups[prng_below(r, COUNT_OF(groups))];
         d->quotas = random_quotas(r, arena, out, NULL, NULL, &d->quotas_count);
         struct quota *left = ARENA_ARRAY(arena, struct quota, out->pools_count + 1);
@@ -163,6 +164,7 @@ void plan_random(struct prng *r, struct arena *arena, struct plan *out)
             struct project *p = &out->projects[out->projects_count++];
             p->name = arena_printf(arena, "project-%u-%u", i, k);
             p->department = d->name;
+            p->description = groups[prng_below(r, COUNT_OF(groups))];
             p->access_group = groups[prng_below(r, COUNT_OF(groups))];
             p->quotas = random_quotas(r, arena, out, d, left, &p->quotas_count);
             p->default_preemptibility = prng_below(r, NON_PREEMPTIBLE + 1);

@@ -80,7 +80,7 @@ static void put_value(struct writer *w, const struct key *key, const void *objec
     }
     struct str text = form_format(key->form, field, w->arena);
     if (key->form == FORM_GROUP || key->form == FORM_NAME || key->form == FORM_PROJECT_NAME ||
-        key->form == FORM_CRON) {
+        key->form == FORM_TEXT || key->form == FORM_CRON) {
         put_text(w, text);
     } else {
         buf_str(w->out, text);

@@ -148,6 +148,7 @@ static const struct field workload_fields[] = {
     F_U32(21, struct workload, tried_count),
     F_I64(22, struct workload, tried_ms),
     F_I64(23, struct workload, running_since_ms),
+    F_STR(24, struct workload, asked),
 };
 const struct record record_workload = RECORD("workload", struct workload, workload_fields);
 
@@ -197,6 +198,9 @@ static const struct field state_fields[] = {
     F_I64(10, struct state, change_seq),
     F_LIST(11, struct state, books, record_book),
     F_RECORD(12, struct state, identity, record_identity),
+    F_UUID(20, struct state, cluster_id),
+    F_STR(21, struct state, cluster_name),
+    F_I64(22, struct state, cluster_ms),
 };
 const struct record record_state = RECORD("state", struct state, state_fields);
 

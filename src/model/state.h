@@ -162,6 +162,7 @@ struct workload {
     enum workload_kind kind;
     struct str author;
     struct workload_spec spec;
+    struct str asked; /* as in the submit */
     enum workload_desired desired;
     int64_t created_ms, end_ms; /* end_ms -1 while not terminal */
     int64_t last_start_ms, last_evict_ms, stale_since_ms, pending_since_ms; /* -1 none */
@@ -215,11 +216,14 @@ struct answer {
 };
 
 struct state {
-    int64_t seq;           /* of the last input applied */
-    int64_t now_ms;        /* non-decreasing wall time of that input */
-    int64_t plan_revision; /* counts plan changes; starts at 1 */
-    int64_t next_id;       /* for projects and departments */
-    int64_t change_seq;    /* of the last input that may let something start in another pool */
+    int64_t seq;            /* of the last input applied */
+    int64_t now_ms;         /* non-decreasing wall time of that input */
+    int64_t plan_revision;  /* counts plan changes; starts at 1 */
+    int64_t next_id;        /* for projects and departments */
+    int64_t change_seq;     /* of the last input that may let something start in another pool */
+    struct uuid cluster_id; /* zero until it is named */
+    struct str cluster_name;
+    int64_t cluster_ms; /* since when it is there */
     struct plan plan;
     struct node *nodes;         /* sorted by name */
     struct workload *workloads; /* in order of creation */
