@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "io/log.h"
+#include "io/random.h"
 #include "io/yaml.h"
 #include "model/limits.h"
 
@@ -329,10 +330,31 @@ struct http_hooks api_hooks(struct api *api)
     return (struct http_hooks){body_max, handle, refuse, api};
 }
 
+static void on_cluster_named(void *arg, const struct outcome *outcome)
+{
+    (void)arg;
+    if (outcome->status != STATUS_OK) {
+        log_err(LOG_WARN, "cluster_not_named", &outcome->err);
+    }
+}
+
+/* The first start gives the cluster its id, and the name of the server. */
+static void name_cluster(struct api *api)
+{
+    if (!uuid_is_zero(engine_state(api->config.engine)->cluster_id)) {
+        return;
+    }
+    struct input in = {.kind = INPUT_NAME_CLUSTER, .version = INPUT_VERSION};
+    in.name_cluster.id = random_uuid();
+    in.name_cluster.name = str_sub(api->server, 0, NAME_LEN_MAX);
+    writer_command(api->writer, &in, on_cluster_named, api);
+}
+
 void api_set_writer(struct api *api, struct writer *writer)
 {
     api->writer = writer;
     plans_changed(api);
+    name_cluster(api);
 }
 
 void api_stop(struct api *api)

@@ -21,6 +21,7 @@ struct watcher;
 struct log_stream;
 struct bridge;
 struct kept_name;
+struct demands;
 
 struct kept_plan {
     int64_t revision;
@@ -89,9 +90,11 @@ struct call {
     bool waiting;    /* a command is with the writer */
     void *context;   /* the handler's, for its command's outcome */
     struct kept_name *name;
+    const struct demands *demands; /* runai/quotas.c */
 };
 
-extern const struct route_group group_weir;
+extern const struct route_group group_weir, group_common, group_departments, group_projects,
+    group_node_pools, group_nodes, group_clusters;
 
 /* ---- answering ---- */
 

@@ -3,6 +3,7 @@
 #include "api/call.h"
 
 const struct route_group *const route_groups[] = {
-    &group_weir,
+    &group_weir,        &group_common,   &group_clusters, &group_node_pools,
+    &group_departments, &group_projects, &group_nodes,
 };
 const uint32_t route_groups_count = COUNT_OF(route_groups);

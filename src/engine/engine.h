@@ -86,6 +86,12 @@ struct usage {
  * A department's is the sum of its projects'. Zero for unknown names. */
 struct usage engine_usage(const struct engine *e, struct str pool, struct str queue,
                           bool department, int64_t now_ms);
+/* engine_used: what project or department `queue` held of a pool, or (queue empty) what the pool had,
+ * added up over [from_ms, to_ms): shares, millicores, mebibytes, times milliseconds. An empty pool:
+ * of all. Quarters of an hour, further back hours and days, that are in it in part count by that
+ * part. Zero for unknown names. */
+struct amounts engine_used(const struct engine *e, struct str pool, struct str queue,
+                           bool department, int64_t from_ms, int64_t to_ms);
 /* Place in the queue of a waiting workload: how many are ahead of it in its project and pool (0: next). */
 uint32_t engine_place(const struct engine *e, const struct workload *w);
 /* Fair share of a queue of a pool, in device shares, as the last decision saw it: for display. */

@@ -437,3 +437,63 @@ struct usage engine_usage(const struct engine *e, struct str pool, struct str qu
     const struct pool_usage *u = usage_look(e, at, USAGE_LOOK_SHOW, now_ms);
     return department ? u->departments[ix] : u->projects[ix];
 }
+
+/* ---- any stretch of time ---- */
+
+// What one book says of [from_ms, to_ms): buckets that are in it in part count by that part.
+static void add_stretch(const struct engine *e, uint32_t at, const struct use *rate,
+                        int64_t from_ms, int64_t to_ms, struct amounts *sum)
+{
+    if (at == IX_NONE) {
+        return;
+    }
+    const struct book *b = &e->s.books[at];
+    for (uint32_t i = 0; i < b->uses_count; i++) {
+        struct bucket k = bucket_of(b->uses[i].start_ms, b->until_ms);
+        k.end_ms = num_min_i64(k.end_ms, b->until_ms);
+        int64_t part_ms = num_min_i64(k.end_ms, to_ms) - num_max_i64(k.start_ms, from_ms);
+        for (int r = 0; part_ms > 0 && r < RES_COUNT; r++) {
+            sum->v[r] = num_sat_add_i64(
+                sum->v[r], num_muldiv_floor(b->uses[i].all.v[r], part_ms, k.end_ms - k.start_ms));
+        }
+    }
+    int64_t open_ms = to_ms - num_max_i64(b->until_ms, from_ms);
+    for (int r = 0; open_ms > 0 && r < RES_COUNT; r++) {
+        sum->v[r] = num_sat_add_i64(sum->v[r], num_sat_mul_i64(rate->all.v[r], open_ms));
+    }
+}
+
+// Whether a project is in that department, or in one below it.
+static bool is_below(const struct engine *e, uint32_t project, uint32_t department)
+{
+    uint32_t up = e->t.project_department[project];
+    while (up != IX_NONE && up != department) {
+        up = e->t.department_parent[up];
+    }
+    return up == department;
+}
+
+struct amounts engine_used(const struct engine *e, struct str pool, struct str queue,
+                           bool department, int64_t from_ms, int64_t to_ms)
+{
+    const struct plan *p = &e->s.plan;
+    struct amounts sum = {{0}};
+    uint32_t ix = department ? tables_department(p, queue) : tables_project(p, queue);
+    for (uint32_t at = 0; at < p->pools_count; at++) {
+        if (pool.len > 0 && !str_eq(pool, p->pools[at].name)) {
+            continue;
+        }
+        if (queue.len == 0) {
+            struct use rate = book_rate(e, at, IX_NONE);
+            add_stretch(e, e->t.pool_books[at], &rate, from_ms, to_ms, &sum);
+        }
+        for (uint32_t i = 0; queue.len > 0 && ix != IX_NONE && i < p->projects_count; i++) {
+            if (department ? is_below(e, i, ix) : i == ix) {
+                struct use rate = book_rate(e, at, i);
+                add_stretch(e, e->t.project_books[at * p->projects_count + i], &rate, from_ms,
+                            to_ms, &sum);
+            }
+        }
+    }
+    return sum;
+}
