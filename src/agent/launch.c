@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/rendezvous.h"
 #include "base/check.h"
 #include "base/num.h"
 #include "io/file.h"
@@ -28,6 +29,9 @@ static const struct field launch_fields[] = {
     F_U32(12, struct launch, cgroups_v2),
     F_U32(13, struct launch, isolation),
     F_STR(14, struct launch, hidden_dir),
+    F_U32(15, struct launch, framework),
+    F_U32(16, struct launch, pods_count),
+    F_I64(17, struct launch, port),
 };
 const struct record record_launch = RECORD("launch", struct launch, launch_fields);
 
@@ -59,7 +63,7 @@ bool launch_is_image(const struct pod_spec *spec)
 
 /* ---- environment ---- */
 
-enum { OWN_MAX = 12 };
+enum { OWN_MAX = 12 + RENDEZVOUS_MAX };
 struct environment {
     struct arena *arena;
     struct str own[OWN_MAX]; /* "NAME=value" */
@@ -149,6 +153,11 @@ char **launch_env(const struct launch *l, const struct account *who, struct aren
     env_own(&e, arena_printf(arena, "NODE_NAME=" STR_FMT, STR_ARG(l->node)));
     env_own(&e, arena_printf(arena, "WEIR_POD_INDEX=%u", l->pod_index));
     env_own(&e, arena_printf(arena, "WEIR_POD=%s", name));
+    struct str rendezvous[RENDEZVOUS_MAX];
+    uint32_t rendezvous_count = rendezvous_env(l, arena, rendezvous);
+    for (uint32_t i = 0; i < rendezvous_count; i++) {
+        env_own(&e, rendezvous[i]);
+    }
 
     struct str defaults[] = {
         STR("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"),

@@ -42,6 +42,9 @@ struct launch {
     struct uuid workload;
     struct str workload_name, project, node;
     struct pod_spec spec;
+    enum framework framework; /* how its pods, pods_count of them, find each other, from port on */
+    uint32_t pods_count;
+    int64_t port;
     struct str_item *devices;      /* UUIDs of the granted devices */
     struct str_item *device_nodes; /* their nodes: /dev/nvidia0, /dev/nvidiactl, … */
     struct str_item *cgroups; /* directory of each enum cgroup_controller, "" where there is none */

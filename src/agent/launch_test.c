@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include "agent/frame.h"
+#include "agent/rendezvous.h"
+#include "base/array.h"
 #include "base/test.h"
 #include "model/units.h"
 
@@ -194,6 +196,45 @@ TEST(frames)
     buf_done(&all);
     uint32_t used = 0;
     EXPECT_I64(frame_next(((struct str){"W\x01\x00\x10\x00", 5}), &used, &kind, &body), FRAME_BAD);
+}
+
+TEST(pods_of_distributed_work_find_each_other)
+{
+    static const struct {
+        enum framework framework;
+        uint32_t pod;
+        const char *want[RENDEZVOUS_MAX];
+    } rows[] = {
+        {FRAMEWORK_NONE,       0, {NULL}                                                                  },
+        {FRAMEWORK_PYTORCH,
+         0,                       {"MASTER_ADDR=127.0.0.1", "MASTER_PORT=20007", "WORLD_SIZE=3", "RANK=0"}},
+        {FRAMEWORK_XGBOOST,
+         2,                       {"MASTER_ADDR=127.0.0.1", "MASTER_PORT=20007", "WORLD_SIZE=3", "RANK=2"}},
+        {FRAMEWORK_JAX,
+         1,                       {"COORDINATOR_ADDRESS=127.0.0.1", "COORDINATOR_PORT=20007", "NUM_PROCESSES=3",
+          "PROCESS_ID=1"}                                                                      },
+        {FRAMEWORK_MPI,        0, {"RUNAI_MPI_NUM_WORKERS=2"}                                             },
+        {FRAMEWORK_TENSORFLOW,
+         0,                       {"TF_CONFIG={\"cluster\":{\"chief\":[\"127.0.0.1:20007\"],\"worker\":[\"127.0.0.1:20008\","
+          "\"127.0.0.1:20009\"]},\"task\":{\"type\":\"chief\",\"index\":0}}"}                  },
+        {FRAMEWORK_TENSORFLOW,
+         2,                       {"TF_CONFIG={\"cluster\":{\"chief\":[\"127.0.0.1:20007\"],\"worker\":[\"127.0.0.1:20008\","
+          "\"127.0.0.1:20009\"]},\"task\":{\"type\":\"worker\",\"index\":1}}"}                 },
+    };
+    struct arena arena;
+    arena_init(&arena, 0);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct launch l = {.framework = rows[i].framework,
+                           .pod_index = rows[i].pod,
+                           .pods_count = 3,
+                           .port = 20007};
+        struct str got[RENDEZVOUS_MAX];
+        uint32_t count = rendezvous_env(&l, &arena, got);
+        for (uint32_t k = 0; k < RENDEZVOUS_MAX; k++) {
+            EXPECT_STR(k < count ? got[k] : (struct str){0}, str_from_c(rows[i].want[k]));
+        }
+    }
+    arena_done(&arena);
 }
 
 TEST_MAIN()

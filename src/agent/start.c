@@ -34,7 +34,7 @@ static bool user_allowed(const struct pod_spec *spec, char reason[REASON_MAX])
 
 bool start_allowed(const struct machine *m, const struct effect *e, char reason[REASON_MAX])
 {
-    const struct pod_spec *spec = &e->workload->spec.pod;
+    const struct pod_spec *spec = workload_pod(e->workload, e->pod_index);
     if (!launch_is_image(spec) && (spec->args_count == 0 || spec->args[0].value.len == 0)) {
         (void)snprintf(reason, REASON_MAX, "no command: a pod that runs on the host needs one");
         return false;
@@ -61,6 +61,7 @@ enum status start_spec(const struct machine *m, const struct effect *e, struct s
 {
     struct arena arena;
     struct buf bytes;
+    const struct pod_spec *spec = workload_pod(e->workload, e->pod_index);
     arena_init(&arena, 0);
     buf_init(&bytes, LAUNCH_SPEC_MAX);
     struct launch l = {
@@ -71,11 +72,14 @@ enum status start_spec(const struct machine *m, const struct effect *e, struct s
         .workload_name = e->workload->name,
         .project = e->workload->project,
         .node = m->node.name,
-        .spec = e->workload->spec.pod,
+        .spec = *spec,
+        .framework = e->workload->spec.framework,
+        .pods_count = e->workload->pods_count,
+        .port = e->workload->port,
         .devices_count = e->pod_state->devices_count,
         .cgroups_count = CG_COUNT,
         .cgroups_v2 = m->cgroups.v2,
-        .isolation = launch_is_image(&e->workload->spec.pod) ? ISOLATION_NONE : m->isolation,
+        .isolation = launch_is_image(spec) ? ISOLATION_NONE : m->isolation,
         .hidden_dir = pods_dir,
     };
     l.devices = ARENA_ARRAY(&arena, struct str_item, l.devices_count);

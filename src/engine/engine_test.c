@@ -589,6 +589,51 @@ static const struct {
     {"said is said",           WORKLOAD_TRAINING,    150, PREEMPTIBLE,            150, PREEMPTIBLE    },
 };
 
+TEST(the_master_of_a_gang_may_ask_for_less)
+{
+    struct rig r;
+    rig_usual(&r);
+    struct submit_text t;
+    struct input in = submit_of(&t, 1, STR("mpi"), 3);
+    struct pod_id ids[3] = {{id_of(101)}, {id_of(102)}, {id_of(103)}};
+    in.submit.kind = WORKLOAD_DISTRIBUTED;
+    in.submit.pod_ids = ids;
+    in.submit.pod_ids_count = 3;
+    in.submit.spec.pods = 3;
+    in.submit.spec.pods_min = 3;
+    in.submit.spec.framework = FRAMEWORK_PYTORCH;
+    in.submit.spec.has_master = true;
+    in.submit.spec.pod.gpu_devices = 2;
+    in.submit.spec.master = in.submit.spec.pod;
+    in.submit.spec.master.gpu_devices = 0;
+    in.submit.spec.master.cpu_milli = 500;
+    EXPECT_STATUS(say(&r, in), STATUS_OK);
+    EXPECT_I64(find(&r, 1)->port, 20000);
+    struct input decided = {.kind = INPUT_TICK};
+    bool changed;
+    engine_decide(r.e, r.now_ms, &r.arena, &decided.tick, &changed);
+    EXPECT_STATUS(say(&r, decided), STATUS_OK);
+    /* two workers with two devices each, and the master with none: all four */
+    EXPECT_I64(phase(&r, 1, 0), POD_BINDING);
+    EXPECT_I64(phase(&r, 1, 2), POD_BINDING);
+    EXPECT_I64(find(&r, 1)->pods[0].devices_count, 0);
+    EXPECT_I64(find(&r, 1)->pods[1].devices_count, 2);
+    EXPECT_I64(held_gpus(&r, STR("a"), false), 4);
+    struct held h = engine_held(r.e, STR(""), STR("a"), false);
+    EXPECT_I64(h.cpu_milli, 500 + 2 * in.submit.spec.pod.cpu_milli);
+    for (uint32_t i = 0; i < 3; i++) { /* the next one has ports of its own */
+        ids[i].id = id_of(111 + i);
+    }
+    in.submit.id = id_of(2);
+    in.submit.name = STR("mpi-2");
+    EXPECT_STATUS(say(&r, in), STATUS_OK);
+    EXPECT_I64(find(&r, 2)->port, 20003);
+    in.submit.spec.master.gpu_devices = -1;
+    in.submit.id = id_of(3);
+    EXPECT_STATUS(say(&r, in), STATUS_INVALID);
+    rig_done(&r);
+}
+
 TEST(submit_fills_in_defaults)
 {
     for (uint32_t i = 0; i < COUNT_OF(default_rows); i++) {

@@ -187,7 +187,7 @@ static struct snap_shape shape_of(const struct pod_spec *p)
     return s;
 }
 
-static void freeze_holds(struct freezer *f, const struct workload *w, uint32_t node,
+static void freeze_holds(struct freezer *f, int64_t memory_bytes, uint32_t node,
                          const struct held_device *devices, uint32_t count)
 {
     const struct node *n = &f->e->s.nodes[node];
@@ -198,7 +198,7 @@ static void freeze_holds(struct freezer *f, const struct workload *w, uint32_t n
                 *ARRAY_PUSH(f->arena, &f->s->holds) = (struct snap_hold){
                     .device = {first + d},
                     .share = devices[i].share,
-                    .bytes = w->spec.pod.gpu_memory_bytes,
+                    .bytes = memory_bytes,
                 };
             }
         }
@@ -223,7 +223,7 @@ static void freeze_task(struct freezer *f, uint32_t workload, uint32_t pod, uint
     const struct pod *p = &w->pods[pod];
     uint32_t first = f->s->holds.count;
     if (node != IX_NONE) {
-        freeze_holds(f, w, node, p->devices, p->devices_count);
+        freeze_holds(f, workload_pod(w, pod)->gpu_memory_bytes, node, p->devices, p->devices_count);
     }
     *ARRAY_PUSH(f->arena, &f->s->tasks) = (struct snap_task){
         .name = number_name(f->arena, pod),
@@ -297,10 +297,13 @@ static void freeze_workload(struct freezer *f, uint32_t row)
     }
     uint32_t shape = f->s->shapes.count;
     *ARRAY_PUSH(f->arena, &f->s->shapes) = shape_of(&w->spec.pod);
+    if (w->spec.has_master) {
+        *ARRAY_PUSH(f->arena, &f->s->shapes) = shape_of(&w->spec.master);
+    }
     freeze_row(f, row, needed > 0 ? (uint32_t)needed : 0);
     for (uint32_t i = 0; i < w->pods_count; i++) {
         if (pod_is_here(f, w, &w->pods[i], tried_here, &node)) {
-            freeze_task(f, f->workload_of[row], i, shape, w, node);
+            freeze_task(f, f->workload_of[row], i, shape + (w->spec.has_master && i == 0), w, node);
         }
     }
 }
@@ -352,10 +355,13 @@ static void freeze_claim(struct freezer *f, const struct claim *c)
         return;
     }
     uint32_t first = f->s->holds.count;
-    freeze_holds(f, &f->e->s.workloads[row], node, c->devices, c->devices_count);
+    uint32_t task = find_task(f, row, &c->pod);
+    bool is_first = task != IX_NONE && f->s->tasks.items[task].tag == 0;
+    freeze_holds(f, workload_pod(&f->e->s.workloads[row], is_first ? 0 : 1)->gpu_memory_bytes, node,
+                 c->devices, c->devices_count);
     *ARRAY_PUSH(f->arena, &f->s->claims) = (struct snap_claim){
         .workload = {f->workload_of[row]},
-        .task = {find_task(f, row, &c->pod)},
+        .task = {task},
         .node = {f->node_of[node]},
         .hold_first = first,
         .hold_count = f->s->holds.count - first,

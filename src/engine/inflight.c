@@ -16,7 +16,7 @@ static void name_pod(struct effect *f, const struct workload *w, const struct po
     f->pod = p->id;
     f->attempt = p->attempt;
     f->node = p->node;
-    f->grace_ms = w->spec.pod.grace_ms;
+    f->grace_ms = workload_pod(w, (uint32_t)(p - w->pods))->grace_ms;
 }
 
 void effect_start(struct effects *fx, const struct workload *w, uint32_t pod)

@@ -200,7 +200,9 @@ static bool pod_ok(struct inspector *in, const struct workload *w, const struct 
         wrong = "runs though nobody wants it to";
     } else if (p->phase == POD_RUNNING && p->start_ms == TIME_NEVER) {
         wrong = "runs without having started";
-    } else if (pod_holds(p) && p->devices_count != (uint32_t)w->spec.pod.gpu_devices) {
+    } else if (pod_holds(p) &&
+               p->devices_count !=
+                   (uint32_t)workload_pod(w, (uint32_t)(p - w->pods))->gpu_devices) {
         wrong = "holds other devices than it asked for";
     }
     if (wrong) {

@@ -16,7 +16,8 @@ bool pod_holds(const struct pod *p)
 
 struct held pod_amounts(const struct workload *w, const struct pod *p)
 {
-    struct held h = {.cpu_milli = w->spec.pod.cpu_milli, .memory_bytes = w->spec.pod.memory_bytes};
+    const struct pod_spec *spec = workload_pod(w, (uint32_t)(p - w->pods));
+    struct held h = {.cpu_milli = spec->cpu_milli, .memory_bytes = spec->memory_bytes};
     for (uint32_t i = 0; i < p->devices_count; i++) {
         h.gpu_share += p->devices[i].share;
     }

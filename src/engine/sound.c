@@ -153,7 +153,7 @@ static bool workload_sound(const struct state *s, const struct workload *w)
     if (uuid_is_zero(w->id) || w->desired > WANT_DELETED || w->kind > WORKLOAD_DISTRIBUTED ||
         !spec_numbers_ok(spec, &ignored) || (int64_t)w->pods_count != spec->pods ||
         (spec->preemptibility != PREEMPTIBLE && spec->preemptibility != NON_PREEMPTIBLE) ||
-        w->events_count > EVENTS_MAX + 1) {
+        w->events_count > EVENTS_MAX + 1 || w->port < 0 || w->port > UINT16_MAX) {
         return false;
     }
     if (live &&

@@ -37,33 +37,21 @@ static bool in_ranges(const struct range *ranges, uint32_t count, struct outcome
     return true;
 }
 
-bool spec_numbers_ok(const struct workload_spec *s, struct outcome *out)
+static bool pod_numbers_ok(const struct pod_spec *p, struct outcome *out)
 {
-    const struct pod_spec *p = &s->pod;
     const struct range ranges[] = {
-        {"pods",                   s->pods,                    1,  WORKLOAD_PODS_MAX, ""                        },
-        {"pods_min",               s->pods_min,                1,  s->pods,           " (no more than all pods)"},
-        {"priority",               s->priority,                0,  1000,              ""                        },
-        {"preemptibility",         (int64_t)s->preemptibility, 0,  NON_PREEMPTIBLE,   ""                        },
-        {"restart",                (int64_t)s->restart,        0,  RESTART_ALWAYS,    ""                        },
-        {"backoff_limit",          s->backoff_limit,           0,  BACKOFF_LIMIT_MAX, ""                        },
-        {"auto_delete_ms",         s->auto_delete_ms,          -1, DURATION_MAX_MS,   ""                        },
-        {"pod.gpu_devices",        p->gpu_devices,             0,  NODE_DEVICES_MAX,  " devices"                },
-        {"pod.gpu_portion_share",  p->gpu_portion_share,       0,  DEVICE_SHARE,      ""                        },
-        {"pod.gpu_memory_bytes",   p->gpu_memory_bytes,        0,  AMOUNT_MAX,        " bytes"                  },
-        {"pod.cpu_milli",          p->cpu_milli,               0,  AMOUNT_MAX,        " millicores"             },
-        {"pod.memory_bytes",       p->memory_bytes,            0,  AMOUNT_MAX,        " bytes"                  },
-        {"pod.cpu_limit_milli",    p->cpu_limit_milli,         -1, AMOUNT_MAX,        " millicores"             },
-        {"pod.memory_limit_bytes", p->memory_limit_bytes,      -1, AMOUNT_MAX,        " bytes"                  },
-        {"pod.grace_ms",           p->grace_ms,                0,  GRACE_MAX_MS,      " ms"                     },
-        {"pod.run_as_uid",         p->run_as_uid,              -1, UINT32_MAX,        ""                        },
-        {"pod.run_as_gid",         p->run_as_gid,              -1, UINT32_MAX,        ""                        },
-        {"pod.args",               p->args_count,              0,  WORKLOAD_LIST_MAX, " items"                  },
-        {"pod.env",                p->env_count,               0,  WORKLOAD_LIST_MAX, " items"                  },
-        {"duration_ms",            s->duration_ms,             0,  DURATION_MAX_MS,   " ms"                     },
-        {"labels",                 s->labels_count,            0,  WORKLOAD_LIST_MAX, " items"                  },
-        {"annotations",            s->annotations_count,       0,  WORKLOAD_LIST_MAX, " items"                  },
-        {"pools",                  s->pools_count,             0,  POOLS_MAX,         " items"                  },
+        {"pod.gpu_devices",        p->gpu_devices,        0,  NODE_DEVICES_MAX,  " devices"   },
+        {"pod.gpu_portion_share",  p->gpu_portion_share,  0,  DEVICE_SHARE,      ""           },
+        {"pod.gpu_memory_bytes",   p->gpu_memory_bytes,   0,  AMOUNT_MAX,        " bytes"     },
+        {"pod.cpu_milli",          p->cpu_milli,          0,  AMOUNT_MAX,        " millicores"},
+        {"pod.memory_bytes",       p->memory_bytes,       0,  AMOUNT_MAX,        " bytes"     },
+        {"pod.cpu_limit_milli",    p->cpu_limit_milli,    -1, AMOUNT_MAX,        " millicores"},
+        {"pod.memory_limit_bytes", p->memory_limit_bytes, -1, AMOUNT_MAX,        " bytes"     },
+        {"pod.grace_ms",           p->grace_ms,           0,  GRACE_MAX_MS,      " ms"        },
+        {"pod.run_as_uid",         p->run_as_uid,         -1, UINT32_MAX,        ""           },
+        {"pod.run_as_gid",         p->run_as_gid,         -1, UINT32_MAX,        ""           },
+        {"pod.args",               p->args_count,         0,  WORKLOAD_LIST_MAX, " items"     },
+        {"pod.env",                p->env_count,          0,  WORKLOAD_LIST_MAX, " items"     },
     };
     if (!in_ranges(ranges, COUNT_OF(ranges), out)) {
         return false;
@@ -81,6 +69,26 @@ bool spec_numbers_ok(const struct workload_spec *s, struct outcome *out)
         return false;
     }
     return true;
+}
+
+bool spec_numbers_ok(const struct workload_spec *s, struct outcome *out)
+{
+    const struct range ranges[] = {
+        {"pods",           s->pods,                    1,  WORKLOAD_PODS_MAX, ""                        },
+        {"pods_min",       s->pods_min,                1,  s->pods,           " (no more than all pods)"},
+        {"priority",       s->priority,                0,  1000,              ""                        },
+        {"preemptibility", (int64_t)s->preemptibility, 0,  NON_PREEMPTIBLE,   ""                        },
+        {"restart",        (int64_t)s->restart,        0,  RESTART_ALWAYS,    ""                        },
+        {"backoff_limit",  s->backoff_limit,           0,  BACKOFF_LIMIT_MAX, ""                        },
+        {"auto_delete_ms", s->auto_delete_ms,          -1, DURATION_MAX_MS,   ""                        },
+        {"duration_ms",    s->duration_ms,             0,  DURATION_MAX_MS,   " ms"                     },
+        {"labels",         s->labels_count,            0,  WORKLOAD_LIST_MAX, " items"                  },
+        {"annotations",    s->annotations_count,       0,  WORKLOAD_LIST_MAX, " items"                  },
+        {"pools",          s->pools_count,             0,  POOLS_MAX,         " items"                  },
+        {"framework",      (int64_t)s->framework,      0,  FRAMEWORK_JAX,     ""                        },
+    };
+    return in_ranges(ranges, COUNT_OF(ranges), out) && pod_numbers_ok(&s->pod, out) &&
+           (!s->has_master || pod_numbers_ok(&s->master, out));
 }
 
 /* Letters, digits, "_", "-" and ".", no digit first: what every shell and container takes, and no
@@ -106,9 +114,8 @@ static bool image_ok(struct str image)
     return ok;
 }
 
-static bool texts_ok(const struct workload_spec *s, struct outcome *out)
+static bool texts_ok(const struct pod_spec *p, struct outcome *out)
 {
-    const struct pod_spec *p = &s->pod;
     for (uint32_t i = 0; i < p->env_count; i++) {
         struct str name = p->env[i].name;
         if (!variable_ok(name)) {
@@ -296,6 +303,35 @@ static void fill_defaults(const struct engine *e, const struct project *project,
     }
 }
 
+/* ---- ports ---- */
+
+enum { PORT_FIRST = 20000, PORT_END = 32768 }; // above, the system gives out its own
+
+// Whose pods find each other at a port of their own on the machine they share.
+static bool wants_ports(const struct workload_spec *s)
+{
+    return s->framework != FRAMEWORK_NONE && s->framework != FRAMEWORK_MPI;
+}
+
+// The first run of as many free ports as there are pods; 0: there is none.
+static int64_t free_ports(const struct engine *e, int64_t pods)
+{
+    int64_t first = PORT_FIRST;
+    bool moved = true;
+    while (moved) {
+        moved = false;
+        for (uint32_t i = 0; i < e->s.workloads_count; i++) {
+            const struct workload *w = &e->s.workloads[i];
+            if (w->port > 0 && w->end_ms == TIME_NEVER && first < w->port + w->pods_count &&
+                w->port < first + pods) {
+                first = w->port + w->pods_count;
+                moved = true;
+            }
+        }
+    }
+    return first + pods <= PORT_END ? first : 0;
+}
+
 /* ---- the command ---- */
 
 void submit_check(const struct engine *e, const struct input *in, struct workload_spec *resolved,
@@ -305,7 +341,8 @@ void submit_check(const struct engine *e, const struct input *in, struct workloa
     *resolved = s->spec;
     const struct project *project = find_project(e, s->project, out);
     if (!project || !name_ok(s->name, out) || !spec_numbers_ok(&s->spec, out) ||
-        !texts_ok(&s->spec, out) || !pools_known(e, &s->spec, out) || !ids_ok(e, s, out)) {
+        !texts_ok(&s->spec.pod, out) || (s->spec.has_master && !texts_ok(&s->spec.master, out)) ||
+        !pools_known(e, &s->spec, out) || !ids_ok(e, s, out)) {
         return;
     }
     const struct workload *same = engine_find_name(e, s->project, s->name);
@@ -321,6 +358,12 @@ void submit_check(const struct engine *e, const struct input *in, struct workloa
         out->status = err_set(&out->err, STATUS_TOO_LARGE, "there are %u workloads of at most %u",
                               e->s.workloads_count, WORKLOADS_MAX);
         err_hint(&out->err, "delete those that have ended");
+        return;
+    }
+    if (wants_ports(&s->spec) && free_ports(e, s->spec.pods) == 0) {
+        out->status = err_set(&out->err, STATUS_BUSY, "no %lld ports are free for its pods",
+                              (long long)s->spec.pods);
+        err_hint(&out->err, "delete distributed work that is not needed any more");
         return;
     }
     fill_defaults(e, project, s->kind, resolved);
@@ -353,6 +396,7 @@ void submit_apply(struct step *st, const struct workload_spec *resolved)
         .pods_count = s->pod_ids_count,
     };
     w->asked = arena_str(a, s->asked);
+    w->port = wants_ports(resolved) ? free_ports(e, s->spec.pods) : 0;
     record_copy(&record_workload_spec, resolved, &w->spec, a);
     for (uint32_t i = 0; i < w->pods_count; i++) {
         w->pods[i] = (struct pod){

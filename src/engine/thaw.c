@@ -120,17 +120,25 @@ static bool is_here(const struct thawer *t, const struct workload *w)
     return false;
 }
 
-static bool takes_room(const struct workload *w, struct held *room)
+static void add_need(struct held *need, const struct pod_spec *p, int64_t pods)
 {
-    const struct pod_spec *p = &w->spec.pod;
     int64_t each = p->gpu_portion_share > 0  ? p->gpu_portion_share
                    : p->gpu_memory_bytes > 0 ? 1
                                              : DEVICE_SHARE;
-    struct held need = {
-        .gpu_share = w->spec.pods_min * p->gpu_devices * each,
-        .cpu_milli = num_sat_mul_i64(w->spec.pods_min, p->cpu_milli),
-        .memory_bytes = num_sat_mul_i64(w->spec.pods_min, p->memory_bytes),
-    };
+    need->gpu_share += pods * p->gpu_devices * each;
+    need->cpu_milli = num_sat_add_i64(need->cpu_milli, num_sat_mul_i64(pods, p->cpu_milli));
+    need->memory_bytes = num_sat_add_i64(need->memory_bytes,
+                                         num_sat_mul_i64(pods, p->memory_bytes));
+}
+
+static bool takes_room(const struct workload *w, struct held *room)
+{
+    int64_t others = w->spec.pods_min - w->spec.has_master;
+    struct held need = {0};
+    if (w->spec.has_master) {
+        add_need(&need, &w->spec.master, 1);
+    }
+    add_need(&need, &w->spec.pod, others);
     bool fits = need.gpu_share <= room->gpu_share && need.cpu_milli <= room->cpu_milli &&
                 need.memory_bytes <= room->memory_bytes;
     if (fits) {
@@ -231,14 +239,16 @@ void thaw_pool(const struct engine *e, uint32_t pool, int64_t now_ms, const stru
     for (uint32_t i = 0; i < d->claims.count; i++) {
         const struct snap_claim *c = &d->claims.items[i];
         const struct workload *w = workload_of(&t, c->workload.ix);
+        bool first = c->task.ix != IX_NONE && snap->tasks.items[c->task.ix].tag == 0;
+        const struct pod_spec *p = workload_pod(w, first ? 0 : 1);
         *ARRAY_PUSH(out->arena, &out->claims) = (struct claim){
             .workload = w->id,
             .pod = c->task.ix == IX_NONE ? (struct uuid){{0}} : pod_of(&t, c->task.ix)->id,
             .node = node_of(&t, c->node.ix)->name,
             .devices = devices_of(&t, c->node.ix, c->hold_first, c->hold_count),
             .devices_count = c->hold_count,
-            .cpu_milli = w->spec.pod.cpu_milli,
-            .memory_bytes = w->spec.pod.memory_bytes,
+            .cpu_milli = p->cpu_milli,
+            .memory_bytes = p->memory_bytes,
             .since_ms = c->since_ms,
         };
     }

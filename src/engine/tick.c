@@ -111,7 +111,7 @@ static uint32_t do_bind(struct step *st, const struct bind *b)
     }
     const struct workload *w = &st->e->s.workloads[row];
     if (w->pods[pod].phase != POD_PENDING || w->desired != WANT_RUN ||
-        b->devices_count != (uint32_t)w->spec.pod.gpu_devices || !place_free(st->e, b)) {
+        b->devices_count != (uint32_t)workload_pod(w, pod)->gpu_devices || !place_free(st->e, b)) {
         return IX_NONE;
     }
     pod_bind(st, row, pod, b->node, b->devices, b->devices_count);

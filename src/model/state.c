@@ -67,6 +67,9 @@ static const struct field workload_spec_fields[] = {
     F_I64(10, struct workload_spec, backoff_limit),
     F_I64(11, struct workload_spec, auto_delete_ms),
     F_I64(12, struct workload_spec, duration_ms),
+    F_U32(13, struct workload_spec, framework),
+    F_BOOL(14, struct workload_spec, has_master),
+    F_RECORD(15, struct workload_spec, master, record_pod_spec),
 };
 const struct record record_workload_spec = RECORD("workload_spec", struct workload_spec,
                                                   workload_spec_fields);
@@ -149,6 +152,7 @@ static const struct field workload_fields[] = {
     F_I64(22, struct workload, tried_ms),
     F_I64(23, struct workload, running_since_ms),
     F_STR(24, struct workload, asked),
+    F_I64(25, struct workload, port),
 };
 const struct record record_workload = RECORD("workload", struct workload, workload_fields);
 
@@ -205,6 +209,11 @@ static const struct field state_fields[] = {
 const struct record record_state = RECORD("state", struct state, state_fields);
 
 /* ---- derived words ---- */
+
+const struct pod_spec *workload_pod(const struct workload *w, uint32_t pod)
+{
+    return w->spec.has_master && pod == 0 ? &w->spec.master : &w->spec.pod;
+}
 
 struct pod_counts {
     uint32_t pending, binding, running, releasing, succeeded, failed;

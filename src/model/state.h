@@ -65,6 +65,16 @@ struct pod_spec {
  * and ON_FAILURE alike (in a new place); ALWAYS starts it again whatever its exit, without limit. */
 enum restart_policy { RESTART_NEVER, RESTART_ON_FAILURE, RESTART_ALWAYS };
 
+/* Whose variables the pods of distributed work find each other by. */
+enum framework {
+    FRAMEWORK_NONE,
+    FRAMEWORK_PYTORCH,
+    FRAMEWORK_TENSORFLOW,
+    FRAMEWORK_MPI,
+    FRAMEWORK_XGBOOST,
+    FRAMEWORK_JAX,
+};
+
 struct workload_spec {
     struct pod_spec pod;
     int64_t pods;     /* pods wanted, >= 1 */
@@ -80,6 +90,9 @@ struct workload_spec {
     int64_t backoff_limit;  /* retries before Failed */
     int64_t auto_delete_ms; /* after the end; -1: 30 days */
     int64_t duration_ms;    /* how long it runs, as declared; 0: it was not. Nothing ends it then */
+    enum framework framework;
+    bool has_master; /* the first pod is as `master`, the others as `pod` */
+    struct pod_spec master;
 };
 
 enum pod_phase {
@@ -169,6 +182,7 @@ struct workload {
     int64_t running_since_ms;   /* its minimum of pods holds places since; -1: it does not */
     int64_t run_ms, pending_ms; /* sums over closed intervals */
     uint32_t pool_ix;           /* which of spec.pools it is tried in now */
+    int64_t port;               /* its pods may use as many from here on; 0: it has none */
     struct pod *pods;
     struct event *events; /* oldest first, the last EVENTS_MAX */
     uint32_t pods_count, events_count;
@@ -242,5 +256,7 @@ extern const struct record record_label, record_node, record_pod_spec, record_wo
 
 /* Derived words of the product: phase of a workload as Run:ai names it ("Pending", "Running", …). */
 struct str workload_phase(const struct workload *w);
+/* workload_pod: what the pod of that index (< pods_count) asks for and runs. */
+const struct pod_spec *workload_pod(const struct workload *w, uint32_t pod);
 bool workload_is_terminal(
     const struct workload *w); /* completed, failed or deleted, nothing held */
