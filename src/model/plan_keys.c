@@ -74,20 +74,20 @@ const struct keys usage_keys = KEYS(usage_items, pool_default);
 static const struct key department_items[] = {
     KEY("name", FORM_NAME, struct department, name),
     KEY("parent", FORM_NAME, struct department, parent),
-    KEY("description", FORM_TEXT, struct department, description),
     KEY("owner_group", FORM_GROUP, struct department, owner_group),
     KEY("node_pool_quotas", FORM_NESTED, struct department, quotas),
     KEY("projects", FORM_NESTED, struct department, name),
+    KEY("description", FORM_TEXT, struct department, description),
 };
 const struct keys department_keys = KEYS(department_items, department_default);
 
 static const struct key project_items[] = {
     KEY("name", FORM_PROJECT_NAME, struct project, name),
-    KEY("description", FORM_TEXT, struct project, description),
     KEY("access_group", FORM_GROUP, struct project, access_group),
     KEY("node_pool_quotas", FORM_NESTED, struct project, quotas),
     KEY("default_preemptibility", FORM_PREEMPTIBLE, struct project, default_preemptibility),
     KEY("default_priority", FORM_PRIORITY, struct project, default_priority),
     KEY("default_node_pools", FORM_POOL_ORDER, struct project, default_pools),
+    KEY("description", FORM_TEXT, struct project, description),
 };
 const struct keys project_keys = KEYS(project_items, project_default);
