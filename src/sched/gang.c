@@ -56,6 +56,24 @@ bool gang_is_ready(struct sched *s, uint32_t workload)
     return s->groups[workload_of(s, workload)->group_first].ready;
 }
 
+bool gang_runs(struct sched *s, uint32_t workload, const bool *taken)
+{
+    const struct snap_workload *w = workload_of(s, workload);
+    for (uint32_t i = w->group_first + w->group_count; i > w->group_first;) {
+        i--;
+        const struct snap_group *g = group_of(s, i);
+        uint32_t members = 0;
+        for (uint32_t t = g->task_first; g->is_pod_set && t < g->task_first + g->task_count; t++) {
+            members += state_runs(&s->tasks[t]) && !(taken && taken[t]);
+        }
+        for (uint32_t c = g->child_first; c < g->child_first + g->child_count; c++) {
+            members += s->groups[c].runs;
+        }
+        s->groups[i].runs = members >= members_needed(g);
+    }
+    return s->groups[w->group_first].runs;
+}
+
 uint32_t gang_pending(const struct sched *s, uint32_t workload)
 {
     const struct snap_workload *w = workload_of(s, workload);
@@ -112,9 +130,9 @@ static uint32_t available(const struct sched *s, uint32_t group, enum work_state
     return from == WORK_PENDING ? s->groups[group].pending : s->groups[group].evicted;
 }
 
-// The order of members: those that lack something first; those that are required; the emptiest
-// among the satisfied; by name (index).
-static bool member_before(const struct sched *s, uint32_t a, uint32_t b)
+// The order of members: those that lack something first, when pods were evicted those first that
+// ran; those that are required; the emptiest among the satisfied; by name (index).
+static bool member_before(const struct sched *s, uint32_t a, uint32_t b, enum work_state from)
 {
     const struct group_state *x = &s->groups[a];
     const struct group_state *y = &s->groups[b];
@@ -122,7 +140,7 @@ static bool member_before(const struct sched *s, uint32_t a, uint32_t b)
         return !x->satisfied;
     }
     if (!x->satisfied) {
-        return a < b;
+        return from == WORK_EVICTED && x->runs != y->runs ? x->runs : a < b;
     }
     uint32_t need_x = members_needed(group_of(s, a));
     uint32_t need_y = members_needed(group_of(s, b));
@@ -135,7 +153,7 @@ static bool member_before(const struct sched *s, uint32_t a, uint32_t b)
     return left != right ? left < right : a < b;
 }
 
-static uint32_t *sorted_members(const struct sched *s, uint32_t group, bool reversed,
+static uint32_t *sorted_members(const struct sched *s, uint32_t group, enum work_state from,
                                 struct arena *arena)
 {
     const struct snap_group *g = group_of(s, group);
@@ -143,8 +161,7 @@ static uint32_t *sorted_members(const struct sched *s, uint32_t group, bool reve
     for (uint32_t i = 0; i < g->child_count; i++) {
         uint32_t at = i;
         uint32_t c = g->child_first + i;
-        while (at > 0 && (reversed ? member_before(s, members[at - 1], c)
-                                   : member_before(s, c, members[at - 1]))) {
+        while (at > 0 && member_before(s, c, members[at - 1], from)) {
             members[at] = members[at - 1];
             at--;
         }
@@ -161,16 +178,18 @@ static void list_add(struct task_list *list, struct arena *arena, uint32_t task)
     list->items[list->count++] = task;
 }
 
-static void take_pods(const struct sched *s, uint32_t group, enum work_state from, uint32_t count,
-                      struct arena *arena, struct task_list *list)
+// Appends pods in state from that run or do not; returns how many of count are lacking then.
+static uint32_t take_pods(const struct sched *s, uint32_t group, enum work_state from, bool running,
+                          uint32_t count, struct arena *arena, struct task_list *list)
 {
     const struct snap_group *g = group_of(s, group);
     for (uint32_t t = g->task_first; count > 0 && t < g->task_first + g->task_count; t++) {
-        if (s->tasks[t].state == from) {
+        if (s->tasks[t].state == from && state_runs(&s->tasks[t]) == running) {
             list_add(list, arena, t);
             count--;
         }
     }
+    return count;
 }
 
 struct next_frame {
@@ -187,17 +206,18 @@ static void next_of_pod_set(const struct sched *s, uint32_t group, enum work_sta
 {
     const struct group_state *x = &s->groups[group];
     uint32_t wanted = x->satisfied ? 1 : group_of(s, group)->min - x->placed;
-    take_pods(s, group, from, wanted, arena, list);
+    wanted = from == WORK_EVICTED ? take_pods(s, group, from, true, wanted, arena, list) : wanted;
+    (void)take_pods(s, group, from, false, wanted, arena, list);
 }
 
-static struct next_frame next_begin(const struct sched *s, uint32_t group, uint32_t list_count,
-                                    struct arena *arena)
+static struct next_frame next_begin(const struct sched *s, uint32_t group, enum work_state from,
+                                    uint32_t list_count, struct arena *arena)
 {
     const struct group_state *x = &s->groups[group];
     uint32_t needed = members_needed(group_of(s, group));
     return (struct next_frame){
         .group = group,
-        .members = sorted_members(s, group, false, arena),
+        .members = sorted_members(s, group, from, arena),
         .left = x->satisfied ? 1 : needed - x->satisfied_members,
         .list_count = list_count,
         .satisfied = x->satisfied,
@@ -223,9 +243,12 @@ void gang_next(struct sched *s, uint32_t workload, enum work_state from, struct 
         next_of_pod_set(s, root, from, arena, list);
         return;
     }
+    if (from == WORK_EVICTED) {
+        (void)gang_runs(s, workload, NULL);
+    }
     struct next_frame stack[GROUP_DEPTH_MAX + 1];
     uint32_t depth = 1;
-    stack[0] = next_begin(s, root, list->count, arena);
+    stack[0] = next_begin(s, root, from, list->count, arena);
     while (depth > 0) {
         struct next_frame *f = &stack[depth - 1];
         bool done = f->at == group_of(s, f->group)->child_count || f->left == 0 ||
@@ -245,7 +268,7 @@ void gang_next(struct sched *s, uint32_t workload, enum work_state from, struct 
             next_of_pod_set(s, member, from, arena, list);
         } else {
             CHECK(depth <= GROUP_DEPTH_MAX);
-            stack[depth++] = next_begin(s, member, list->count, arena);
+            stack[depth++] = next_begin(s, member, from, list->count, arena);
         }
     }
 }

@@ -17,6 +17,10 @@ enum gang_stage gang_stage(struct sched *s, uint32_t workload, const uint32_t *t
 
 /* Every group has the members it needs placed, existing (pending or placed). */
 bool gang_is_satisfied(struct sched *s, uint32_t workload);
+/* gang_runs says of every group of the workload, in group_state.runs, whether those of its pods that
+ * run (state_runs), without those that are taken[task] (NULL: none), are all it needs; true when it
+ * is so of the first, the gang. */
+bool gang_runs(struct sched *s, uint32_t workload, const bool *taken);
 bool gang_is_ready(struct sched *s, uint32_t workload);
 uint32_t gang_pending(const struct sched *s, uint32_t workload);
 uint32_t gang_evicted(const struct sched *s, uint32_t workload);
@@ -26,8 +30,8 @@ struct task_list {
     uint32_t count, cap;
 };
 /* gang_next appends the pods to be placed next, in the order of placing: the whole gap of an
- * unsatisfied gang, one pod of a satisfied one. Pods in state `from` (PENDING or EVICTED) count.
- * The list lives in arena. */
+ * unsatisfied gang, one pod of a satisfied one. Pods in state `from` (PENDING or EVICTED) count; of
+ * evicted ones those that ran come first: a place that is not free yet makes no member. The list lives in arena. */
 void gang_next(struct sched *s, uint32_t workload, enum work_state from, struct arena *arena,
                struct task_list *list);
 /* gang_request is what those pods ask for: of evicted pods if it has any, else pending ones. */

@@ -91,7 +91,7 @@ void spare_run(struct sched *s)
         }
         uint32_t workload = task_of(s, task)->workload.ix;
         const struct snap_workload *w = workload_of(s, workload);
-        bool runs_on = gang_is_satisfied(s, workload);
+        bool runs_on = gang_runs(s, workload, NULL);
         // Pods above the minimum go on one by one, a gang as a whole and on its first mention.
         if (runs_on) {
             (void)spare(s, task, task + 1, claimant);

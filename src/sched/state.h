@@ -89,6 +89,7 @@ struct group_state {
     uint32_t pending, gated, evicted, succeeded;
     uint32_t satisfied_members; /* filled in by gang_refresh */
     bool satisfied, ready;
+    bool runs; /* filled in by gang_runs */
 };
 
 /* Facts of a workload. */
@@ -216,6 +217,14 @@ static inline uint32_t queue_of(const struct sched *s, uint32_t workload)
 static inline bool state_is_placed(enum work_state state)
 {
     return state == WORK_HELD || state == WORK_ALLOCATED || state == WORK_PIPELINED;
+}
+
+/* Whether the pod runs on, or would if its eviction were undone, or starts at once: no place that
+ * becomes free later, only, is promised to it. */
+static inline bool state_runs(const struct work *w)
+{
+    bool moves = w->old.node != IX_NONE && (w->state == WORK_PIPELINED || w->state == WORK_EVICTED);
+    return moves || w->state == WORK_HELD || w->state == WORK_ALLOCATED;
 }
 
 /* class_next gives the first word at or behind `word` that is not 0, or node_words. */

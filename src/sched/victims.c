@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "sched/budget.h"
+#include "sched/gang.h"
 
 int64_t search_protected_until(const struct sched *s, uint32_t victim, int64_t min_runtime_ms)
 {
@@ -46,12 +47,14 @@ static uint32_t left_in(const struct search *x, uint32_t group)
 struct surplus {
     uint32_t members, needed;
     bool satisfied, below;
+    bool runs; /* complete with pods that run */
 };
 
 static struct surplus *surpluses(const struct search *x, uint32_t workload)
 {
     const struct snap_workload *w = workload_of(x->s, workload);
     struct surplus *all = ARENA_ARRAY(x->s->scratch, struct surplus, w->group_count);
+    (void)gang_runs(x->s, workload, x->taken);
     for (uint32_t i = w->group_count; i > 0;) {
         i--;
         const struct snap_group *g = group_of(x->s, w->group_first + i);
@@ -65,6 +68,7 @@ static struct surplus *surpluses(const struct search *x, uint32_t workload)
         }
         u->satisfied = u->members >= u->needed;
         u->below = u->below || u->members > u->needed;
+        u->runs = x->s->groups[w->group_first + i].runs;
     }
     return all;
 }
@@ -79,6 +83,9 @@ static bool given_up_before(const struct surplus *all, uint32_t a, uint32_t b)
     }
     if (!x->satisfied) {
         return a > b;
+    }
+    if (x->runs != y->runs) {
+        return y->runs;
     }
     if ((x->needed > 0) != (y->needed > 0)) {
         return x->needed == 0;
@@ -203,7 +210,7 @@ static uint32_t pod_to_spare(const struct search *x, uint32_t workload, uint32_t
         if (!evictable(x, t) || !group_is_below(x->s, task_of(x->s, t)->group.ix, group)) {
             continue;
         }
-        if (x->s->tasks[t].state == WORK_PIPELINED) {
+        if (!state_runs(&x->s->tasks[t])) {
             return t;
         }
         spared = spared == IX_NONE ? t : spared;

@@ -219,7 +219,8 @@ static bool run(struct dice *d, uint32_t ix)
     const struct case_group *group = &w->groups.items[workload->group_first];
     uint32_t put_count = 0;
     for (uint32_t i = 0; i < workload->pod_count; i++) {
-        put_count += put(d, workload->pod_first + i, prng_below(d->prng, w->nodes.count)) ? 1 : 0;
+        uint32_t nth = ix % 2 == 0 ? i : workload->pod_count - 1 - i; /* those that wait: any */
+        put_count += put(d, workload->pod_first + nth, prng_below(d->prng, w->nodes.count)) ? 1 : 0;
     }
     bool complete = put_count >= group->min;
     for (uint32_t i = 0; i < workload->pod_count; i++) {

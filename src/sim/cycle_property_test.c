@@ -281,6 +281,33 @@ static void check_gangs(struct trial *t)
     }
 }
 
+/* R5: places that are not free yet are no members: of what ran complete, complete runs on, or
+ * nothing. What is moved runs on, what starts now runs. */
+static void check_gangs_run_on(struct trial *t)
+{
+    struct arena_mark mark = arena_mark(&t->arena);
+    uint32_t *left = ARENA_ARRAY(&t->arena, uint32_t, t->w.workloads.count + 1);
+    for (uint32_t i = 0; i < t->w.pods.count; i++) {
+        left[t->w.pods.items[i].workload] += t->before.pods.items[i].state == CASE_RUNNING ||
+                                             t->w.pods.items[i].state == CASE_BINDING;
+    }
+    for (uint32_t i = 0; i < t->decisions.evicts.count; i++) {
+        const struct decision_evict *evict = &t->decisions.evicts.items[i];
+        uint32_t pod = t->snap.tasks.items[evict->task.ix].tag;
+        left[t->w.pods.items[pod].workload] -= evict->moved ? 0 : 1;
+    }
+    for (uint32_t i = 0; i < t->w.workloads.count; i++) {
+        const struct case_workload *row = &t->w.workloads.items[i];
+        uint32_t min = t->w.groups.items[row->group_first].min;
+        uint32_t succeeded = members(&t->before, i) - active(&t->before, i);
+        if (members(&t->before, i) >= min && left[i] > 0 && left[i] + succeeded < min) {
+            BROKEN(t, "a gang that is not there yet", STR_FMT ": %u of %u", STR_ARG(row->name),
+                   left[i], min);
+        }
+    }
+    arena_rewind(&t->arena, mark);
+}
+
 /* Somebody of the workload's queue got a place: it, or who took it over within the same cycle. */
 static bool queue_was_bound(const struct trial *t, uint32_t workload)
 {
@@ -650,6 +677,7 @@ TEST(one_cycle)
         check_limits(&t);
         check_books(&t);
         check_gangs(&t);
+        check_gangs_run_on(&t);
         check_victims(&t);
         look(&t, &seen);
         check_budgets(&t);
