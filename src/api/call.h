@@ -94,7 +94,8 @@ struct call {
 };
 
 extern const struct route_group group_weir, group_common, group_departments, group_projects,
-    group_node_pools, group_nodes, group_clusters;
+    group_node_pools, group_nodes, group_clusters, group_workloads, group_submit, group_events,
+    group_properties;
 
 /* ---- answering ---- */
 

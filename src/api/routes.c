@@ -3,7 +3,8 @@
 #include "api/call.h"
 
 const struct route_group *const route_groups[] = {
-    &group_weir,        &group_common,   &group_clusters, &group_node_pools,
-    &group_departments, &group_projects, &group_nodes,
+    &group_weir,        &group_common,     &group_clusters, &group_node_pools,
+    &group_departments, &group_projects,   &group_nodes,    &group_workloads,
+    &group_submit,      &group_properties, &group_events,
 };
 const uint32_t route_groups_count = COUNT_OF(route_groups);
