@@ -390,21 +390,23 @@ static const struct schema_row schemas[] = {
 static const struct route routes[] = {
     {"GET",    P,                                                        "get_clusters",         list,
      "verbosity 'metadata'|'full' = full, includeRequestedForDelete bool",                                                           NULL,                     200,
-     "[DisplayedCluster]",                                                                                                                                                                    "Clusters",                              0},
+     "[DisplayedCluster]",                                                                                                                                                                    "Clusters",                              0, "read clusters-minimal at cluster"},
     {"POST",   P,                                                        "create_cluster",       create,  NULL,                      "ClusterCreationRequest", 201, "DisplayedCluster",
-     "Create a cluster: there is one already",                                                                                                                                                                                         0},
+     "Create a cluster: there is one already",                                                                                                                                                                                         0, "create cluster at tenant"        },
     {"GET",    P "/{clusterUuid:uuid}",                                  "get_cluster_by_uuid",  get,
-     "verbosity 'metadata'|'full' = full",                                                                                           NULL,                     200, "DisplayedCluster",       "One cluster",                           0},
+     "verbosity 'metadata'|'full' = full",                                                                                           NULL,                     200, "DisplayedCluster",       "One cluster",                           0,
+     "read clusters-minimal at cluster"                                                                                                                                                                                                                                     },
     {"PUT",    P "/{clusterUuid:uuid}",                                  "update_cluster",       update,  NULL,                      "ClusterUpdateRequest",   204,
-     NULL,                                                                                                                                                                                    "Rename a cluster",                      0},
+     NULL,                                                                                                                                                                                    "Rename a cluster",                      0, "update cluster at cluster"       },
     {"DELETE", P "/{clusterUuid:uuid}",                                  "delete_cluster",       delete,  "force bool = false",      NULL,                     204,
-     NULL,                                                                                                                                                                                    "Delete a cluster: the only one stays",  0},
+     NULL,                                                                                                                                                                                    "Delete a cluster: the only one stays",  0, "delete cluster at cluster"       },
     {"GET",    P "/{clusterUuid:uuid}/metrics",                          "get_cluster_metrics",  metrics,
      METRIC_ARGS(METRIC_WORDS) ", groupBy 'Category'|'Nodepool'|'Project'|'Department', "
-                               "nodepoolName str",                                                                                   NULL,                     200, "GroupedMetricsResponse", "What a cluster had and gave over time", 0},
+                               "nodepoolName str",                                                                                   NULL,                     200, "GroupedMetricsResponse", "What a cluster had and gave over time", 0,
+     "read cluster at cluster"                                                                                                                                                                                                                                              },
     {"GET",    P "/{clusterUuid:uuid}/nodepools/{nodepoolName}/metrics", "get_nodepool_metrics",
      pool_metrics,                                                                                        METRIC_ARGS(METRIC_WORDS), NULL,                     200, "MetricsResponse",
-     "What a node pool had and gave over time",                                                                                                                                                                                        0},
+     "What a node pool had and gave over time",                                                                                                                                                                                        0, "read nodepools at cluster"       },
 };
 
 const struct route_group group_clusters = ROUTE_GROUP("Clusters", routes, schemas);

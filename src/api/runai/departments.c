@@ -171,6 +171,11 @@ static struct str department_name(void *ctx, uint32_t row)
     return plan_of(ctx)->departments[row].name;
 }
 
+static bool department_seen(void *ctx, uint32_t row)
+{
+    return sight_department(call_sight(ctx), row);
+}
+
 static struct list department_list(struct call *c)
 {
     return (struct list){.c = c,
@@ -178,6 +183,7 @@ static struct list department_list(struct call *c)
                          .columns_count = COUNT_OF(columns),
                          .cell = department_cell,
                          .name = department_name,
+                         .seen = department_seen,
                          .ctx = c,
                          .rows_count = plan_of(c)->departments_count};
 }
@@ -422,29 +428,34 @@ static const struct route routes[] = {
     {"GET",    P,                                 "get_departments",             list,
      FILTER_ARGS ", sortBy " SORT_WORDS ", verbosity 'meta'|'brief'|'verbose', " ORDER_ARG
                  ", " PAGE_ARGS,
-     NULL,                                                                                                                                 200, "DepartmentList",    "Departments",                                      0},
+     NULL,                                                                                                                                 200, "DepartmentList",    "Departments",                                      0, "read department"                              },
     {"POST",   P,                                 "create_department",           create,     NULL,            "DepartmentCreationRequest", 201, "Department",
-     "Create a department",                                                                                                                                                                                              0},
+     "Create a department",                                                                                                                                                                                              0, "create department at cluster"                 },
     {"GET",    P "/count",                        "count_departments",           count,      FILTER_ARGS,     NULL,                        200, "CountResponse",
-     "How many departments",                                                                                                                                                                                             0},
+     "How many departments",                                                                                                                                                                                             0, "read department"                              },
     {"GET",    P "/telemetry",                    "get_departments_telemetry",   telemetry,
      "clusterId uuid, nodepoolName str, departmentId str, groupBy ['CLUSTER_ID'], "
      "telemetryType* " ORG_TELEMETRY_WORDS,
-     NULL,                                                                                                                                 200, "TelemetryResponse", "What departments have and hold now",               0},
+     NULL,                                                                                                                                 200, "TelemetryResponse", "What departments have and hold now",               0, "read department"                              },
     {"GET",    P "/{departmentId:int}",           "get_department",              get,        NULL,            NULL,                        200, "Department",
-     "One department",                                                                                                                                                                                                   0},
+     "One department",                                                                                                                                                                                                   0, "read department at department-id departmentId"},
     {"PUT",    P "/{departmentId:int}",           "update_department",           update,     NULL,            "DepartmentUpdateRequest",
-     200,                                                                                                                                       "Department",        "Change a department",                              0},
+     200,                                                                                                                                       "Department",        "Change a department",                              0,
+     "update department at department-id departmentId"                                                                                                                                                                                                                     },
     {"DELETE", P "/{departmentId:int}",           "delete_department",           delete,     NULL,            NULL,                        204, NULL,
-     "Delete a department with nothing in it",                                                                                                                                                                           0},
+     "Delete a department with nothing in it",                                                                                                                                                                           0,
+     "delete department at department-id departmentId"                                                                                                                                                                                                                     },
     {"PUT",    P "/{departmentId:int}/resources", "update_department_resources", resources,  NULL,
-     "[ResourcesNullable]",                                                                                                                200, "[Resources]",       "Replace the quotas of a department",               0},
+     "[ResourcesNullable]",                                                                                                                200, "[Resources]",       "Replace the quotas of a department",               0,
+     "update department at department-id departmentId"                                                                                                                                                                                                                     },
     {"PATCH",  P "/{departmentId:int}/resources", "patch_department_resources",  resources,  NULL,
-     "[ResourcesNullable]",                                                                                                                200, "[Resources]",       "Change some quotas of a department",               0},
+     "[ResourcesNullable]",                                                                                                                200, "[Resources]",       "Change some quotas of a department",               0,
+     "update department at department-id departmentId"                                                                                                                                                                                                                     },
     {"GET",    P "/{departmentId:int}/metrics",   "get_department_metrics",      metrics,    ORG_METRIC_ARGS,
-     NULL,                                                                                                                                 200, "MetricsResponse",   "What a department held over time",                 0},
+     NULL,                                                                                                                                 200, "MetricsResponse",   "What a department held over time",                 0,
+     "read department at department-id departmentId"                                                                                                                                                                                                                       },
     {"GET",    "/api/v1/org-unit/priorities",     "get_priorities",              priorities, NULL,            NULL,                        200,
-     "Priorities",                                                                                                                                                   "Ranks of departments and projects in a node pool", 0},
+     "Priorities",                                                                                                                                                   "Ranks of departments and projects in a node pool", 0, "self"                                         },
 };
 
 const struct route_group group_departments = ROUTE_GROUP("Departments", routes, schemas);

@@ -186,9 +186,11 @@ static const struct schema_row schemas[] = {
 
 static const struct route routes[] = {
     {"GET", "/api/v1/workloads/{workloadId:uuid}/events",  "get_workload_events",  events,
-     ORDER_ARG ", " PAGE_ARGS, NULL, 200, "EventList",   "Events of a workload, the newest first",            0},
+     ORDER_ARG ", " PAGE_ARGS, NULL, 200, "EventList",   "Events of a workload, the newest first",            0,
+     "read workloads at workload workloadId"},
     {"GET", "/api/v1/workloads/{workloadId:uuid}/history", "get_workload_history", history,
-     PAGE_ARGS,                NULL, 200, "HistoryList", "Events and phases of a workload, the newest first", 0},
+     PAGE_ARGS,                NULL, 200, "HistoryList", "Events and phases of a workload, the newest first", 0,
+     "read workloads at workload workloadId"},
 };
 
 const struct route_group group_events = ROUTE_GROUP("Events", routes, schemas);

@@ -152,7 +152,8 @@ static void choose(struct list *l, const struct filter *filters, uint32_t filter
     l->rows = ARENA_ARRAY(l->c->arena, uint32_t, l->rows_count);
     l->count = 0;
     for (uint32_t row = 0; row < l->rows_count; row++) {
-        bool ok = search.len == 0 || contains(l->name(l->ctx, row), search);
+        bool ok = (l->seen == NULL || l->seen(l->ctx, row)) &&
+                  (search.len == 0 || contains(l->name(l->ctx, row), search));
         for (uint32_t i = 0; ok && i < filters_count; i++) {
             struct cell have = l->cell(l->ctx, row, filters[i].column);
             ok = passes(l->columns[filters[i].column].kind, &filters[i], &have);

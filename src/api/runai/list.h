@@ -28,6 +28,7 @@ struct list {
     uint32_t columns_count;
     struct cell (*cell)(void *ctx, uint32_t row, uint32_t column);
     struct str (*name)(void *ctx, uint32_t row); /* what `search` looks into */
+    bool (*seen)(void *ctx, uint32_t row); /* whether the one who asks may see it; NULL: all */
     void *ctx;
     uint32_t rows_count; /* to choose from */
     bool newest_first;   /* sortOrder when it is not given and nothing is sorted by */

@@ -454,21 +454,23 @@ static const struct schema_row schemas[] = {
     "'USED_CPU_MEMORY_BYTES'|'ALLOCATED_CPU_MEMORY_BYTES'|'FULLY_FREE_GPU_NODES'"
 
 static const struct route routes[] = {
-    {"GET", "/api/v1/nodes",                                   "get_tenant_nodes",   list,          LIST_ARGS,                  NULL, 200, "NodeList",          "Nodes",
-     0                                                                                                                                                                                                         },
+    {"GET", "/api/v1/nodes",                                   "get_tenant_nodes",   list,          LIST_ARGS,                  NULL, 200, "NodeList",          "Nodes",                                      0,
+     "read nodes at cluster"                                                                                                                                                                                                            },
     {"GET", "/api/v1/nodes/count",                             "count_tenant_nodes", count,         FILTER_ARGS ", search str", NULL,
-     200,                                                                                                                                  "CountResponse",     "How many nodes",                             0},
+     200,                                                                                                                                  "CountResponse",     "How many nodes",                             0, "read nodes at cluster"},
     {"GET", "/api/v1/nodes/telemetry",                         "get_node_telemetry", telemetry,
      "clusterId uuid, nodepoolName str, groupBy ['ClusterId'|'Nodepool'|'Node'], "
      "telemetryType* " TELEMETRY_WORDS,
-     NULL,                                                                                                                            200, "TelemetryResponse", "What nodes have and what is held of it now", 0},
+     NULL,                                                                                                                            200, "TelemetryResponse", "What nodes have and what is held of it now", 0,
+     "read nodes at cluster"                                                                                                                                                                                                            },
     {"GET", "/api/v1/nodes/{nodeId:uuid}/metrics",             "get_node_metrics",   metrics,
-     METRIC_ARGS(METRIC_WORDS),                                                                                                 NULL, 200, "MetricsResponse",   "What is held of a node over time",
-     0                                                                                                                                                                                                         },
+     METRIC_ARGS(METRIC_WORDS),                                                                                                 NULL, 200, "MetricsResponse",   "What is held of a node over time",           0,
+     "read nodes at cluster"                                                                                                                                                                                                            },
     {"GET", "/api/v1/clusters/{clusterUuid:uuid}/nodes",       "get_nodes",          cluster_list,  LIST_ARGS,                  NULL,
-     200,                                                                                                                                  "NodeList",          "Nodes of a cluster",                         0},
+     200,                                                                                                                                  "NodeList",          "Nodes of a cluster",                         0, "read nodes at cluster"},
     {"GET", "/api/v1/clusters/{clusterUuid:uuid}/nodes/count", "count_nodes",        cluster_count,
-     FILTER_ARGS ", search str",                                                                                                NULL, 200, "CountResponse",     "How many nodes a cluster has",               0},
+     FILTER_ARGS ", search str",                                                                                                NULL, 200, "CountResponse",     "How many nodes a cluster has",               0,
+     "read nodes at cluster"                                                                                                                                                                                                            },
 };
 
 const struct route_group group_nodes = ROUTE_GROUP("Nodes", routes, schemas);

@@ -426,19 +426,19 @@ static const struct schema_row schemas[] = {
 static const struct route routes[] = {
     {"GET",    P,                     "get_nodepools",   list,
      FILTER_ARGS ", sortBy " SORT_WORDS ", " ORDER_ARG ", " PAGE_ARGS,        NULL,                   200, "NodepoolList",
-     "Node pools",                                                                                                                                                 0},
+     "Node pools",                                                                                                                                                 0, "read nodepools-minimal at cluster"},
     {"POST",   P,                     "create_nodepool", create, NULL,        "NodepoolCreateFields", 201, "Nodepool",
-     "Create a node pool",                                                                                                                                         0},
+     "Create a node pool",                                                                                                                                         0, "create nodepools at cluster"      },
     {"GET",    P "/count",            "count_nodepools", count,  FILTER_ARGS, NULL,                   200, "CountResponse",
-     "How many node pools",                                                                                                                                        0},
+     "How many node pools",                                                                                                                                        0, "read nodepools-minimal at cluster"},
     {"GET",    P "/{nodepoolId:int}", "get_nodepool",    get,    NULL,        NULL,                   200, "Nodepool",
-     "One node pool",                                                                                                                                              0},
+     "One node pool",                                                                                                                                              0, "read nodepools-minimal at cluster"},
     {"PUT",    P "/{nodepoolId:int}", "update_nodepool", update, NULL,        "NodepoolUpdateFields", 200,
-     "Nodepool",                                                                                                            "Replace the settings of a node pool", 0},
+     "Nodepool",                                                                                                            "Replace the settings of a node pool", 0, "update nodepools at cluster"      },
     {"PATCH",  P "/{nodepoolId:int}", "patch_nodepool",  update, NULL,        "NodepoolUpdateFields", 200,
-     "Nodepool",                                                                                                            "Change some settings of a node pool", 0},
+     "Nodepool",                                                                                                            "Change some settings of a node pool", 0, "update nodepools at cluster"      },
     {"DELETE", P "/{nodepoolId:int}", "delete_nodepool", delete, NULL,        NULL,                   204, NULL,
-     "Delete a node pool in which nothing runs",                                                                                                                   0},
+     "Delete a node pool in which nothing runs",                                                                                                                   0, "delete nodepools at cluster"      },
 };
 
 const struct route_group group_node_pools = ROUTE_GROUP("NodePools", routes, schemas);

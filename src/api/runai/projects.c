@@ -148,6 +148,11 @@ static struct str project_name(void *ctx, uint32_t row)
     return plan_of(ctx)->projects[row].name;
 }
 
+static bool project_seen(void *ctx, uint32_t row)
+{
+    return sight_project(call_sight(ctx), row);
+}
+
 static struct list project_list(struct call *c)
 {
     return (struct list){.c = c,
@@ -155,6 +160,7 @@ static struct list project_list(struct call *c)
                          .columns_count = COUNT_OF(columns),
                          .cell = project_cell,
                          .name = project_name,
+                         .seen = project_seen,
                          .ctx = c,
                          .rows_count = plan_of(c)->projects_count};
 }
@@ -235,7 +241,12 @@ static bool read_parent(struct call *c, struct project *p)
         return false;
     }
     p->department = d != NULL ? d->name : STR("default");
-    return true;
+    uint32_t department = d != NULL ? d->id : 0;
+    for (uint32_t i = 0; department == 0 && i < plan_of(c)->departments_count; i++) {
+        bool found = str_eq(plan_of(c)->departments[i].name, p->department);
+        department = found ? plan_of(c)->departments[i].id : 0;
+    }
+    return call_may(c, ENTITY_PROJECTS, RIGHT_CREATE, scope_of_department(department));
 }
 
 static void on_created(struct call *c)
@@ -402,26 +413,30 @@ static const struct schema_row schemas[] = {
 static const struct route routes[] = {
     {"GET",    P,                              "get_projects",             list,
      FILTER_ARGS ", sortBy " SORT_WORDS ", " ORDER_ARG ", " PAGE_ARGS ", search str",                             NULL,                     200,
-     "ProjectList",                                                                                                                                                   "Projects",                        0},
+     "ProjectList",                                                                                                                                                   "Projects",                        0, "read project"                          },
     {"POST",   P,                              "create_project",           create,    NULL,                       "ProjectCreationRequest", 201, "Project",
-     "Create a project",                                                                                                                                                                                 0},
+     "Create a project",                                                                                                                                                                                 0, "create project"                        },
     {"GET",    P "/count",                     "count_projects",           count,     FILTER_ARGS ", search str", NULL,                     200,
-     "CountResponse",                                                                                                                                                 "How many projects",               0},
+     "CountResponse",                                                                                                                                                 "How many projects",               0, "read project"                          },
     {"GET",    P "/telemetry",                 "get_projects_telemetry",   telemetry,
      "clusterId uuid, nodepoolId str, departmentId str, groupBy "
      "['ClusterId'|'NodepoolId'|'ParentId'], telemetryType* " ORG_TELEMETRY_WORDS,
-     NULL,                                                                                                                                  200, "TelemetryResponse", "What projects have and hold now", 0},
-    {"GET",    P "/{projectId:int}",           "get_project",              get,       NULL,                       NULL,                     200, "Project",           "One project",                     0},
+     NULL,                                                                                                                                  200, "TelemetryResponse", "What projects have and hold now", 0, "read project"                          },
+    {"GET",    P "/{projectId:int}",           "get_project",              get,       NULL,                       NULL,                     200, "Project",           "One project",                     0,
+     "read project at project-id projectId"                                                                                                                                                                                                         },
     {"PUT",    P "/{projectId:int}",           "update_project",           update,    NULL,                       "ProjectUpdateRequest",   200,
-     "Project",                                                                                                                                                       "Change a project",                0},
+     "Project",                                                                                                                                                       "Change a project",                0, "update project at project-id projectId"},
     {"DELETE", P "/{projectId:int}",           "delete_project",           delete,    NULL,                       NULL,                     204, NULL,
-     "Delete a project in which nothing runs",                                                                                                                                                           0},
+     "Delete a project in which nothing runs",                                                                                                                                                           0, "delete project at project-id projectId"},
     {"PUT",    P "/{projectId:int}/resources", "update_project_resources", resources, NULL,
-     "[ResourcesNullable]",                                                                                                                 200, "[Resources]",       "Replace the quotas of a project", 0},
+     "[ResourcesNullable]",                                                                                                                 200, "[Resources]",       "Replace the quotas of a project", 0,
+     "update project at project-id projectId"                                                                                                                                                                                                       },
     {"PATCH",  P "/{projectId:int}/resources", "patch_project_resources",  resources, NULL,
-     "[ResourcesNullable]",                                                                                                                 200, "[Resources]",       "Change some quotas of a project", 0},
+     "[ResourcesNullable]",                                                                                                                 200, "[Resources]",       "Change some quotas of a project", 0,
+     "update project at project-id projectId"                                                                                                                                                                                                       },
     {"GET",    P "/{projectId:int}/metrics",   "get_project_metrics",      metrics,   ORG_METRIC_ARGS,            NULL,
-     200,                                                                                                                                        "MetricsResponse",   "What a project held over time",   0},
+     200,                                                                                                                                        "MetricsResponse",   "What a project held over time",   0,
+     "read project at project-id projectId"                                                                                                                                                                                                         },
 };
 
 const struct route_group group_projects = ROUTE_GROUP("Projects", routes, schemas);

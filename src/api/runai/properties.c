@@ -211,17 +211,17 @@ static const struct schema_row schemas[] = {
 
 static const struct route routes[] = {
     {"GET", "/api/v1/workload-categories",                   "list_categories",         list_categories, NULL, NULL, 200,
-     "{categories* [WorkloadCategory]}",                                                                                                                   "Categories of workloads", 0},
+     "{categories* [WorkloadCategory]}",                                                                                                                   "Categories of workloads", 0, "read workload-properties"},
     {"GET", "/api/v1/workload-categories/{categoryId:uuid}", "get_category_by_id",      get_category,
-     NULL,                                                                                                     NULL, 200, "WorkloadCategory",              "One category",            0},
+     NULL,                                                                                                     NULL, 200, "WorkloadCategory",              "One category",            0, "read workload-properties"},
     {"GET", "/api/v1/workload-types",                        "list_workload_types",     list_types,
      "externalTypesOnly bool = false, " FILTER_ARGS,                                                           NULL, 200, "{types* [WorkloadTypeConfig]}",
-     "Types of workloads",                                                                                                                                                            0},
+     "Types of workloads",                                                                                                                                                            0, "read workload-properties"},
     {"GET", "/api/v1/workload-types/{workloadTypeId:uuid}",  "get_workload_type",       get_type,        NULL,
-     NULL,                                                                                                           200, "WorkloadTypeConfig",            "One type of workloads",   0},
+     NULL,                                                                                                           200, "WorkloadTypeConfig",            "One type of workloads",   0, "read workload-properties"},
     {"GET", "/api/v1/workload-priorities",                   "get_workload_priorities", list_priorities,
      ORDER_ARG ", sortBy 'name'|'source'|'value', " FILTER_ARGS,                                               NULL, 200,
-     "{priorities* [WorkloadPriority]}",                                                                                                                   "Priorities of workloads", 0},
+     "{priorities* [WorkloadPriority]}",                                                                                                                   "Priorities of workloads", 0, "read workload-properties"},
 };
 
 const struct route_group group_properties = ROUTE_GROUP("WorkloadProperties", routes, schemas);

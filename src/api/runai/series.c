@@ -397,6 +397,7 @@ static void project_telemetry(struct call *c, struct telemetry *t, const struct 
         for (uint32_t i = 0; i < plan->projects_count; i++) {
             const struct project *p = &plan->projects[i];
             if (!str_eq(p->department, plan->departments[d].name) ||
+                !sight_project(call_sight(c), i) ||
                 (only != NULL && only != &plan->departments[d])) {
                 continue;
             }
@@ -429,7 +430,8 @@ static void department_telemetry(struct call *c, struct telemetry *t, struct str
         struct queue q = queue_of(c, plan->departments[d].name, true);
         bool inside = plan->departments[d].parent.len > 0; /* its parent counts it */
         q.pool = pool;
-        if (only != NULL ? only == &plan->departments[d] : !inside) {
+        if (sight_department(call_sight(c), d) &&
+            (only != NULL ? only == &plan->departments[d] : !inside)) {
             total = sum_milli(total, now_milli(c, &q, t->type));
         }
     }

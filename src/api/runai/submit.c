@@ -710,6 +710,25 @@ static void on_batch_gone(void *arg)
     }
 }
 
+/* As for one workload alone: 404 where one may not even read it, 403 where one may not change it. */
+static bool batch_may(struct call *c, struct batch_item *item, struct uuid id, enum right right)
+{
+    const struct workload *wl = engine_find(c->api->config.engine, id);
+    const struct project *p = wl != NULL ? show_find_project(plan_of(c), wl->project) : NULL;
+    if (wl == NULL || !sight_workload(call_sight(c), wl)) {
+        item->code = status_info(STATUS_UNKNOWN)->http;
+        item->message = arena_printf(c->arena, "there is no workload " STR_FMT, STR_ARG(item->id));
+        return false;
+    }
+    struct scope scope = p != NULL ? scope_of_project(p->id) : SCOPE_OF_CLUSTER;
+    if (!access_allows(call_grants(c), entity_of_kind(wl->kind), right, scope)) {
+        item->code = status_info(STATUS_DENIED)->http;
+        item->message = STR("this is not allowed to you");
+        return false;
+    }
+    return true;
+}
+
 static void batch(struct call *c)
 {
     static const struct str actions[] = {STRS("delete"), STRS("suspend"), STRS("resume")};
@@ -732,6 +751,10 @@ static void batch(struct call *c)
         *item = (struct batch_item){.batch = b, .id = d->text};
         bool ok = uuid_parse(d->text, &in.target);
         CHECK(ok); /* the schema saw to it */
+        if (!batch_may(c, item, in.target, action == 0 ? RIGHT_DELETE : RIGHT_UPDATE)) {
+            continue;
+        }
+        in.origin = call_origin(c);
         b->waiting++;
         writer_command(c->api->writer, &in, on_batch_item, item);
     }
@@ -836,62 +859,82 @@ static const struct schema_row schemas[] = {
 };
 
 #define P "/api/v1/workloads"
-#define KIND_ROWS(word, one, Body, Answer, what)                                           \
-    {"POST",                                                                               \
-     P "/" word,                                                                           \
-     "create_" one "1",                                                                    \
-     create_##what,                                                                        \
-     NULL,                                                                                 \
-     Body,                                                                                 \
-     202,                                                                                  \
-     Answer,                                                                               \
-     "Submit a workload of type " Answer,                                                  \
-     0},                                                                                   \
-        {"GET",  P "/" word "/{workloadId:uuid}", "get_" one, get_##what, NULL, NULL, 200, \
-         Answer, "One workload of type " Answer,  0},                                      \
-        {"DELETE",                                                                         \
-         P "/" word "/{workloadId:uuid}",                                                  \
-         "delete_" one,                                                                    \
-         delete_##what,                                                                    \
-         NULL,                                                                             \
-         NULL,                                                                             \
-         202,                                                                              \
-         "HttpResponse",                                                                   \
-         "Delete a workload of type " Answer,                                              \
-         0}
-#define STOP_ROWS(word, one, what)               \
-    {"POST",                                     \
-     P "/" word "/{workloadId:uuid}/suspend",    \
-     "suspend_" one,                             \
-     suspend_##what,                             \
-     NULL,                                       \
-     NULL,                                       \
-     202,                                        \
-     "HttpResponse",                             \
-     "Stop a workload, to be resumed",           \
-     0},                                         \
-        {"POST",                                 \
-         P "/" word "/{workloadId:uuid}/resume", \
-         "resume_" one,                          \
-         resume_##what,                          \
-         NULL,                                   \
-         NULL,                                   \
-         202,                                    \
-         "HttpResponse",                         \
-         "Let a stopped workload start again",   \
-         0}
+#define KIND_ROWS(word, one, Body, Answer, what, entity) \
+    {"POST",                                             \
+     P "/" word,                                         \
+     "create_" one,                                      \
+     create_##what,                                      \
+     NULL,                                               \
+     Body,                                               \
+     202,                                                \
+     Answer,                                             \
+     "Submit a workload of type " Answer,                \
+     0,                                                  \
+     "create " entity " at project-id projectId"},       \
+        {"GET",                                          \
+         P "/" word "/{workloadId:uuid}",                \
+         "get_" what##_ID,                               \
+         get_##what,                                     \
+         NULL,                                           \
+         NULL,                                           \
+         200,                                            \
+         Answer,                                         \
+         "One workload of type " Answer,                 \
+         0,                                              \
+         "read " entity " at workload workloadId"},      \
+        {"DELETE",                                       \
+         P "/" word "/{workloadId:uuid}",                \
+         "delete_" what##_ID,                            \
+         delete_##what,                                  \
+         NULL,                                           \
+         NULL,                                           \
+         202,                                            \
+         "HttpResponse",                                 \
+         "Delete a workload of type " Answer,            \
+         0,                                              \
+         "delete " entity " at workload workloadId"}
+#define STOP_ROWS(word, what, entity)             \
+    {"POST",                                      \
+     P "/" word "/{workloadId:uuid}/suspend",     \
+     "suspend_" what##_ID,                        \
+     suspend_##what,                              \
+     NULL,                                        \
+     NULL,                                        \
+     202,                                         \
+     "HttpResponse",                              \
+     "Stop a workload, to be resumed",            \
+     0,                                           \
+     "update " entity " at workload workloadId"}, \
+        {"POST",                                  \
+         P "/" word "/{workloadId:uuid}/resume",  \
+         "resume_" what##_ID,                     \
+         resume_##what,                           \
+         NULL,                                    \
+         NULL,                                    \
+         202,                                     \
+         "HttpResponse",                          \
+         "Let a stopped workload start again",    \
+         0,                                       \
+         "update " entity " at workload workloadId"}
+#define training_ID    "training"
+#define workspace_ID   "workspace"
+#define distributed_ID "distributed"
+#define inference_ID   "inference"
 
 static const struct route routes[] = {
-    KIND_ROWS("trainings", "training", "TrainingCreationRequest", "Training", training),
-    STOP_ROWS("trainings", "training", training),
-    KIND_ROWS("workspaces", "workspace", "WorkspaceCreationRequest", "Workspace", workspace),
-    STOP_ROWS("workspaces", "workspace", workspace),
+    KIND_ROWS("trainings", "training1", "TrainingCreationRequest", "Training", training,
+              "trainings"),
+    STOP_ROWS("trainings", training, "trainings"),
+    KIND_ROWS("workspaces", "workspace1", "WorkspaceCreationRequest", "Workspace", workspace,
+              "workspaces"),
+    STOP_ROWS("workspaces", workspace, "workspaces"),
     KIND_ROWS("distributed", "distributed", "DistributedCreationRequest", "DistributedWorkload",
-              distributed),
-    STOP_ROWS("distributed", "distributed", distributed),
-    KIND_ROWS("inferences", "inference", "InferenceCreationRequest", "Inference", inference),
+              distributed, "trainings"),
+    STOP_ROWS("distributed", distributed, "trainings"),
+    KIND_ROWS("inferences", "inference1", "InferenceCreationRequest", "Inference", inference,
+              "inferences"),
     {"POST", P "/batch", "batch_workloads", batch, NULL, "WorkloadBatch", 200, "BatchResponse",
-                                                                                     "Delete, stop or resume up to a hundred workloads", 0},
+       "Delete, stop or resume up to a hundred workloads", 0, "read workloads"},
 };
 
 const struct route_group group_submit = ROUTE_GROUP("WorkloadKinds", routes, schemas);

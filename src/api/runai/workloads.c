@@ -586,7 +586,8 @@ static struct list workload_list(struct call *c, struct shelf *shelf)
     bool deleted = body_bool(c->args, STR("deleted"), false);
     *shelf = (struct shelf){.c = c, .rows = ARENA_ARRAY(c->arena, uint32_t, st->workloads_count)};
     for (uint32_t i = 0; i < st->workloads_count; i++) {
-        if (workload_is_deleted(&st->workloads[i]) == deleted) {
+        if (workload_is_deleted(&st->workloads[i]) == deleted &&
+            sight_workload(call_sight(c), &st->workloads[i])) {
             shelf->rows[shelf->count++] = i;
         }
     }
@@ -668,7 +669,7 @@ static struct str row_key(const struct call *c, const struct telemetry_row *r)
     return key;
 }
 
-static bool telemetry_counts(const struct call *c, const struct workload *wl)
+static bool telemetry_counts(struct call *c, const struct workload *wl)
 {
     const struct doc *phases = body_get(c->args, STR("filterByPhases"));
     struct str pool = body_str(c->args, STR("nodepoolName"));
@@ -679,7 +680,7 @@ static bool telemetry_counts(const struct call *c, const struct workload *wl)
     for (const struct doc *d = phases != NULL ? phases->child : NULL; d != NULL; d = d->next) {
         in = in || str_eq(d->text, workload_phase(wl));
     }
-    return ok && in;
+    return ok && in && sight_workload(call_sight(c), wl);
 }
 
 static void telemetry(struct call *c)
@@ -955,7 +956,9 @@ static struct list pod_list(struct call *c, struct pod_shelf *shelf, const struc
     *shelf = (struct pod_shelf){.c = c, .rows = ARENA_ARRAY(c->arena, struct pod_place, most)};
     for (uint32_t i = 0; i < st->workloads_count; i++) {
         const struct workload *wl = &st->workloads[i];
-        bool in = only != NULL ? wl == only : workload_is_deleted(wl) == deleted;
+        bool in = only != NULL
+                      ? wl == only
+                      : workload_is_deleted(wl) == deleted && sight_workload(call_sight(c), wl);
         for (uint32_t k = 0; in && k < wl->pods_count; k++) {
             shelf->rows[shelf->count++] = (struct pod_place){i, k};
         }
@@ -1101,29 +1104,30 @@ static const struct schema_row schemas[] = {
 static const struct route routes[] = {
     {"GET", P,                                                "get_workloads",            list,
      DELETED_ARG ", " FILTER_ARGS ", sortBy " SORT_WORDS ", " ORDER_ARG ", " PAGE_ARGS
-                 ", search str",                                                                                                                   NULL, 200, "WorkloadList",             "Workloads of all kinds",    0},
+                 ", search str",                                                                                                                   NULL, 200, "WorkloadList",             "Workloads of all kinds",    0, "read workloads"                       },
     {"GET", P "/count",                                       "count_workloads",          count,      DELETED_ARG ", " FILTER_ARGS ", search str", NULL,
-     200,                                                                                                                                                     "CountResponse",            "How many workloads",        0},
+     200,                                                                                                                                                     "CountResponse",            "How many workloads",        0, "read workloads"                       },
     {"GET", P "/telemetry",                                   "get_workloads_telemetry",  telemetry,
      "clusterId uuid, nodepoolName str, departmentId str, groupBy "
      "['ClusterId'|'DepartmentId'|'ProjectId'|'Type'|'CurrentNodepools'|'Phase'|'Category'],"
      "telemetryType* 'WORKLOADS_COUNT'|'GPU_ALLOCATION'|'PENDING_TIME_DISTRIBUTION', "
-     "filterByPhases [Phase]",                                                                                                                     NULL, 200, "TelemetryResponse",        "Workloads in numbers, now", 0},
+     "filterByPhases [Phase]",                                                                                                                     NULL, 200, "TelemetryResponse",        "Workloads in numbers, now", 0, "read workloads"                       },
     {"GET", P "/{workloadId:uuid}",                           "get_workload",             get,        NULL,                                        NULL, 200, "WorkloadDetailed",
-     "One workload",                                                                                                                                                                                                   0},
+     "One workload",                                                                                                                                                                                                   0, "read workloads at workload workloadId"},
     {"GET", P "/{workloadId:uuid}/metrics",                   "get_workload_metrics",     metrics,
      METRIC_ARGS(METRIC_WORDS),                                                                                                                    NULL, 200, "MetricsCompositeResponse",
-     "What a workload asked for and held over time",                                                                                                                                                                   0},
+     "What a workload asked for and held over time",                                                                                                                                                                   0, "read workloads at workload workloadId"},
     {"GET", P "/pods",                                        "list_pods",                all_pods,
      DELETED_ARG ", " FILTER_ARGS ", sortBy " POD_SORT_WORDS ", " ORDER_ARG ", " PAGE_ARGS
-                 ", verbosity 'brief'|'full' = brief, completed str, search str",                                                                  NULL, 200, "PodList",                  "Pods",                      0},
+                 ", verbosity 'brief'|'full' = brief, completed str, search str",                                                                  NULL, 200, "PodList",                  "Pods",                      0, "read workloads"                       },
     {"GET", P "/pods/count",                                  "count_pods",               count_pods, DELETED_ARG ", " FILTER_ARGS ", search str",
-     NULL,                                                                                                                                               200, "CountResponse",            "How many pods",             0},
+     NULL,                                                                                                                                               200, "CountResponse",            "How many pods",             0, "read workloads"                       },
     {"GET", P "/{workloadId:uuid}/pods",                      "get_workload_pods",        pods,
-     DELETED_ARG ", " PAGE_ARGS ", search str",                                                                                                    NULL, 200, "PodList",                  "Pods of a workload",        0},
+     DELETED_ARG ", " PAGE_ARGS ", search str",                                                                                                    NULL, 200, "PodList",                  "Pods of a workload",        0,
+     "read workloads at workload workloadId"                                                                                                                                                                                                                     },
     {"GET", P "/{workloadId:uuid}/pods/{podId:uuid}/metrics", "get_workload_pod_metrics",
      pod_metrics,                                                                                     METRIC_ARGS(POD_METRIC_WORDS),               NULL, 200, "MetricsCompositeResponse",
-     "What a pod used over time",                                                                                                                                                                                      0},
+     "What a pod used over time",                                                                                                                                                                                      0, "read workloads at workload workloadId"},
 };
 
 const struct route_group group_workloads = ROUTE_GROUP("Workloads", routes, schemas);
