@@ -608,7 +608,8 @@ static void tell_evictions(struct show *s, const struct workload *wl, struct buf
     }
 }
 
-void show_story(struct show *s, struct jw *w, const struct workload *wl)
+void show_story(struct show *s, struct jw *w, const struct workload *wl,
+                const struct remedy_told *told)
 {
     struct buf text;
     buf_init(&text, TEXT_MAX);
@@ -617,6 +618,8 @@ void show_story(struct show *s, struct jw *w, const struct workload *wl)
     tell(w, &text);
     struct why why = told(s, &wl->why);
     words_why(&why, &text);
+    tell(w, &text);
+    words_remedy(told, &text);
     tell(w, &text);
     tell_pool(s, wl, &text);
     tell(w, &text);

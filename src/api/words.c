@@ -6,6 +6,12 @@
 //   {requested#} {held#} {bound#}     the same fields as plain counts
 //   {nodes}                           ": 3 nodes: not enough devices free; …", or nothing
 //   {until}                           " until 2026-11-30T12:00:00.000Z", or nothing
+// A second one by kind of remedy:
+//   {queue} {pool} {node} {other}     names
+//   {from} {to}                       amounts as the kind counts them
+//   {at}                              2026-11-30T12:00:00.000Z
+//   {holders}                         "job-1 and job-2"
+//   {above}                           that queues above it rise as much, or nothing
 #include "api/words.h"
 
 #include <string.h>
@@ -208,8 +214,9 @@ static void add_queue(const struct why *why, struct buf *out)
     }
 }
 
-static void add_field(const struct why *why, struct str name, struct buf *out)
+static void add_field(const void *of, struct str name, struct buf *out)
 {
+    const struct why *why = of;
     const struct {
         struct str name;
         int64_t value;
@@ -244,6 +251,24 @@ static void add_field(const struct why *why, struct str name, struct buf *out)
     }
 }
 
+// Writes a sentence, its fields by `add`.
+static void add_sentence(const char *sentence, const void *of,
+                         void (*add)(const void *of, struct str name, struct buf *out),
+                         struct buf *out)
+{
+    struct str rest = str_from_c(sentence);
+    while (rest.len > 0) {
+        uint32_t open = str_find(rest, '{');
+        buf_str(out, str_sub(rest, 0, open));
+        if (open == rest.len) {
+            break;
+        }
+        uint32_t close = str_find(rest, '}');
+        add(of, str_sub(rest, open + 1, close - open - 1), out);
+        rest = str_sub(rest, close + 1, rest.len);
+    }
+}
+
 void words_why(const struct why *why, struct buf *out)
 {
     if (why->code == REASON_NONE) {
@@ -254,21 +279,175 @@ void words_why(const struct why *why, struct buf *out)
         return;
     }
     size_t start = out->len;
-    struct str rest = str_from_c(sentences[why->code]);
-    while (rest.len > 0) {
-        uint32_t open = str_find(rest, '{');
-        buf_str(out, str_sub(rest, 0, open));
-        if (open == rest.len) {
-            break;
-        }
-        uint32_t close = str_find(rest, '}');
-        add_field(why, str_sub(rest, open + 1, close - open - 1), out);
-        rest = str_sub(rest, close + 1, rest.len);
-    }
+    add_sentence(sentences[why->code], why, add_field, out);
     /* A sentence begins with a capital, unless with a workload's name, which has none. */
     if (!out->full && str_starts(str_from_c(sentences[why->code]), STR("{queue}"))) {
         char *first = &out->ptr[start];
         *first = (char)(*first >= 'a' && *first <= 'z' ? *first - 'a' + 'A' : *first);
+    }
+}
+
+/* ---- what would start it ---- */
+
+static const char *const remedies[REMEDY_COUNT] = {
+    [REMEDY_WAIT] = "Nothing has to change: as things are, it gets its place at {at}{other}",
+    [REMEDY_PREEMPTIBLE] = "It would start if it were preemptible",
+    [REMEDY_SELECTOR] = "It would start if it did not insist on certain nodes",
+    [REMEDY_TAINTS] = "It would start if it tolerated the taints of the nodes",
+    [REMEDY_NUMA] = "It would start if it did not insist on a single NUMA zone",
+    [REMEDY_AFFINITY] = "It would start if it did not insist on being near certain pods",
+    [REMEDY_ANTI_AFFINITY] = "It would start if it did not keep away from certain pods",
+    [REMEDY_TOPOLOGY] = "It would start if its pods might be in several topology domains",
+    [REMEDY_PRIORITY] = "It would start with priority {to} instead of {from}",
+    [REMEDY_DEVICES] = "It would start with {to} a pod instead of {from}",
+    [REMEDY_SHARE] = "It would start with {to} of each GPU instead of {from}",
+    [REMEDY_DEVICE_MEMORY] = "It would start with {to} of each GPU's memory instead of {from}",
+    [REMEDY_CPU] = "It would start with {to} a pod instead of {from}",
+    [REMEDY_MEMORY] = "It would start with {to} a pod instead of {from}",
+    [REMEDY_MEMBERS] = "It would start if {to} of its pods were enough to begin with, instead of "
+                       "{from}",
+    [REMEDY_LIMIT] = "It would start if {queue} might hold {to} in node pool {pool} instead of "
+                     "{from}{above}",
+    [REMEDY_GUARANTEE] = "It would start if {queue} were guaranteed {to} in node pool {pool} "
+                         "instead of {from}{above}",
+    [REMEDY_NODE] = "It would start if node {node} were ready and open for new work",
+    [REMEDY_HEAL] = "It would start if the devices of node {node} that are sick were healthy",
+    [REMEDY_FREE] = "It would start if {to} of node {node}, held by {holders}, were free",
+    [REMEDY_END] = "It would start if {other} ended",
+};
+
+static enum resource unit_of(const struct remedy *r)
+{
+    switch (r->kind) {
+    case REMEDY_CPU:
+        return RES_CPU;
+    case REMEDY_MEMORY:
+        return RES_MEMORY;
+    case REMEDY_LIMIT:
+    case REMEDY_GUARANTEE:
+        return r->resource;
+    case REMEDY_FREE:
+    case REMEDY_DEVICES:
+        return RES_GPU;
+    case REMEDY_NONE:
+    case REMEDY_WAIT:
+    case REMEDY_PREEMPTIBLE:
+    case REMEDY_SELECTOR:
+    case REMEDY_TAINTS:
+    case REMEDY_NUMA:
+    case REMEDY_AFFINITY:
+    case REMEDY_ANTI_AFFINITY:
+    case REMEDY_TOPOLOGY:
+    case REMEDY_PRIORITY:
+    case REMEDY_SHARE:
+    case REMEDY_DEVICE_MEMORY:
+    case REMEDY_MEMBERS:
+    case REMEDY_NODE:
+    case REMEDY_HEAL:
+    case REMEDY_END:
+    case REMEDY_COUNT:
+        break;
+    }
+    return RES_COUNT;
+}
+
+static void add_remedy_amount(const struct remedy *r, int64_t amount, struct buf *out)
+{
+    if (r->kind == REMEDY_SHARE) {
+        words_gpus(amount, out);
+    } else if (r->kind == REMEDY_DEVICE_MEMORY) {
+        add_bytes(amount, out);
+    } else if (unit_of(r) == RES_COUNT) {
+        buf_printf(out, "%lld", (long long)amount);
+    } else {
+        bool devices = r->kind == REMEDY_FREE || r->kind == REMEDY_DEVICES;
+        words_amount(unit_of(r), devices ? amount * DEVICE_SHARE : amount, out);
+    }
+}
+
+static void add_holders(const struct remedy_told *told, struct buf *out)
+{
+    uint32_t count = told->holders_count;
+    for (uint32_t i = 0; i < count; i++) {
+        buf_str(out, i == 0 ? STR("") : i + 1 == count ? STR(" and ") : STR(", "));
+        buf_str(out, told->holders[i]);
+    }
+}
+
+static void add_remedy_field(const void *of, struct str name, struct buf *out)
+{
+    const struct remedy_told *told = of;
+    const struct remedy *r = &told->remedy;
+    if (str_eq(name, STR("from"))) {
+        add_remedy_amount(r, r->from, out);
+    } else if (str_eq(name, STR("to"))) {
+        add_remedy_amount(r, r->to, out);
+    } else if (str_eq(name, STR("above"))) {
+        if (r->path) {
+            buf_str(out, STR(", and whatever is above it "));
+            add_remedy_amount(r, r->to - r->from, out);
+            buf_str(out, STR(" more"));
+        }
+    } else if (str_eq(name, STR("queue"))) {
+        buf_printf(out, "%s " STR_FMT, told->queue_is_department ? "department" : "project",
+                   STR_ARG(told->queue));
+    } else if (str_eq(name, STR("pool"))) {
+        buf_str(out, told->pool);
+    } else if (str_eq(name, STR("node"))) {
+        buf_str(out, told->node);
+    } else if (str_eq(name, STR("holders"))) {
+        add_holders(told, out);
+    } else if (str_eq(name, STR("at"))) {
+        char text[RFC3339_TEXT_SIZE];
+        buf_str(out, rfc3339_format(r->until_ms, text));
+    } else {
+        CHECK(str_eq(name, STR("other")));
+        bool wait = r->kind == REMEDY_WAIT && told->other_name.len > 0;
+        buf_printf(out, "%s" STR_FMT "%s", wait ? ", when " : "", STR_ARG(told->other_name),
+                   wait ? " ends as it declared" : "");
+    }
+}
+
+// How it starts then, and how sure it is that nothing smaller does.
+static void add_manner(const struct remedy *r, struct buf *out)
+{
+    if (r->stopped > 0) {
+        buf_printf(out, "; %u pod%s of others would be stopped for it", r->stopped,
+                   r->stopped == 1 ? "" : "s");
+    }
+    if (r->exhausted) {
+        buf_printf(out, " (the smallest found in %u attempts)", r->trials);
+    }
+    buf_char(out, '.');
+}
+
+void words_remedy(const struct remedy_told *told, struct buf *out)
+{
+    const struct remedy *r = &told->remedy;
+    switch (r->outcome) {
+    case REMEDY_FOUND:
+        add_sentence(r->kind == REMEDY_FREE && r->to == 0
+                         ? "It would start if {holders} left node {node}" /* held CPU or memory */
+                         : remedies[r->kind],
+                     told, add_remedy_field, out);
+        add_manner(r, out);
+        break;
+    case REMEDY_NOT_NEEDED:
+        buf_str(out, r->at_once
+                         ? STR("Nothing has to change: the next round gives it its place.")
+                         : STR("Nothing has to change: its place is being left by what is there."));
+        break;
+    case REMEDY_NOT_WAITING:
+        break;
+    case REMEDY_NO_SINGLE:
+        buf_str(out, STR("No single change would start it"));
+        if (r->exhausted) {
+            buf_printf(out, ", of those that %u attempts had time for", r->trials);
+        }
+        buf_char(out, '.');
+        break;
+    case REMEDY_OUTCOME_COUNT:
+        break;
     }
 }
 

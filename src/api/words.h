@@ -7,10 +7,13 @@
 
 #include "base/buf.h"
 #include "model/reason.h"
+#include "model/remedy.h"
 #include "model/state.h"
 
 /* words_why appends one sentence that says why, with its numbers; nothing for code 0. */
 void words_why(const struct why *why, struct buf *out);
+/* words_remedy appends one sentence that says what would start it; nothing when it does not wait. */
+void words_remedy(const struct remedy_told *told, struct buf *out);
 /* words_event appends one sentence that says what happened. */
 void words_event(const struct event *event, struct buf *out);
 /* words_amount appends an amount with its unit: "2.5 GPUs", "4 CPU cores", "16 GiB of memory". */

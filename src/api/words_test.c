@@ -19,6 +19,94 @@ TEST(every_code_has_a_sentence_that_ends)
     test_row(NULL);
 }
 
+static struct str remedy_sentence(struct buf *out, struct remedy_told told)
+{
+    buf_init(out, 4096);
+    words_remedy(&told, out);
+    return buf_view(out);
+}
+
+TEST(every_remedy_has_a_sentence_that_ends)
+{
+    for (uint32_t kind = 1; kind < REMEDY_COUNT; kind++) {
+        struct buf out;
+        struct remedy_told told = {
+            .remedy = {.kind = (enum remedy_kind)kind, .until_ms = 1}
+        };
+        struct str text = remedy_sentence(&out, told);
+        test_row(remedy_name((enum remedy_kind)kind).ptr);
+        EXPECT(text.len > 20 && str_ends(text, STR(".")));
+        EXPECT(str_find(text, '{') == text.len);
+        buf_done(&out);
+    }
+    test_row(NULL);
+}
+
+TEST(remedies)
+{
+    struct str holders[] = {STR("one"), STR("two"), STR("three")};
+    const struct {
+        const char *name;
+        struct remedy_told told;
+        struct str want;
+    } rows[] = {
+        {"it does not wait",                        {.remedy = {.outcome = REMEDY_NOT_WAITING}}, STR("")},
+        {"nothing is needed",
+         {.remedy = {.outcome = REMEDY_NOT_NEEDED, .at_once = true}},
+         STR("Nothing has to change: the next round gives it its place.")                               },
+        {"nothing is enough",
+         {.remedy = {.outcome = REMEDY_NO_SINGLE}},
+         STR("No single change would start it.")                                                        },
+        {"nothing was found in time",
+         {.remedy = {.outcome = REMEDY_NO_SINGLE, .exhausted = true, .trials = 16}},
+         STR("No single change would start it, of those that 16 attempts had time for.")                },
+        {"fewer devices",
+         {.remedy = {.kind = REMEDY_DEVICES, .from = 4, .to = 1}},
+         STR("It would start with 1 GPU a pod instead of 4 GPUs.")                                      },
+        {"a maximum at several levels",
+         {.remedy = {.kind = REMEDY_LIMIT, .from = 14000, .to = 28000, .path = true},
+          .queue = STR("a"),
+          .pool = STR("p")},
+         STR("It would start if project a might hold 4 GPUs in node pool p instead of 2 GPUs, and "
+             "whatever is above it 2 GPUs more.")                                                       },
+        {"a guarantee by which others are stopped",
+         {.remedy = {.kind = REMEDY_GUARANTEE,
+                     .resource = RES_CPU,
+                     .from = 1000,
+                     .to = 2500,
+                     .stopped = 2},
+          .queue = STR("d"),
+          .queue_is_department = true,
+          .pool = STR("p")},
+         STR("It would start if department d were guaranteed 2.5 CPU cores in node pool p instead "
+             "of 1 CPU core; 2 pods of others would be stopped for it.")                                },
+        {"time",
+         {.remedy = {.kind = REMEDY_WAIT, .until_ms = 1796079600000}, .other_name = STR("one")},
+         STR("Nothing has to change: as things are, it gets its place at "
+             "2026-11-30T23:00:00.000Z, when one ends as it declared.")                                 },
+        {"devices held by several",
+         {.remedy = {.kind = REMEDY_FREE, .to = 2, .exhausted = true, .trials = 200},
+          .node = STR("n1"),
+          .holders = holders,
+          .holders_count = 3},
+         STR("It would start if 2 GPUs of node n1, held by one, two and three, were free (the "
+             "smallest found in 200 attempts).")                                                        },
+        {"what is held is no device",
+         {.remedy = {.kind = REMEDY_FREE},
+          .node = STR("n1"),
+          .holders = holders,
+          .holders_count = 2},
+         STR("It would start if one and two left node n1.")                                             },
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct buf out;
+        test_row(rows[i].name);
+        EXPECT_STR(remedy_sentence(&out, rows[i].told), rows[i].want);
+        buf_done(&out);
+    }
+    test_row(NULL);
+}
+
 TEST(sentences)
 {
     struct why_nodes nodes[] = {

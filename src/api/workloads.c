@@ -91,15 +91,19 @@ void get_why(struct call *c)
         return;
     }
     struct show show = call_show(c);
+    struct remedy_told told;
     struct jw w;
+    engine_remedy(c->api->config.engine, wl, show.now_ms, c->arena, &told);
     call_begin(c, &w);
     jw_object_begin(&w);
     jw_key(&w, STR("workload"));
     show_workload(&show, &w, wl, true);
     jw_key(&w, STR("why"));
     show_why(&show, &w, &wl->why);
+    jw_key(&w, STR("remedy"));
+    show_remedy(&w, &told);
     jw_key(&w, STR("story"));
-    show_story(&show, &w, wl);
+    show_story(&show, &w, wl, &told);
     jw_object_end(&w);
     call_send(c, 200);
 }

@@ -289,8 +289,10 @@ const struct command commands[] = {
      .words_max = 1,
      .offer = OFFER_WORKLOAD,
      .sets = {&flags_ref, &flags_describe},
-     .text = "The reason with its numbers, the place in the queue, and, where nodes do not do, how "
-             "many for which cause.", .example = "weir why team-a-job-3 -p team-a",
+     .text =
+         "The reason with its numbers, the smallest change that would start it (found by trying "
+         "it on a copy), the place in the queue, and, where nodes do not do, how many for which "
+         "cause.", .example = "weir why team-a-job-3 -p team-a",
      .run = run_why},
 
     /* the tenant plan */

@@ -7,12 +7,14 @@
 #include "cmd/cmd.h"
 
 static const char usage[] =
-    "usage: weir simulate [--json] [--area AREA] CASE.json|DIRECTORY ...\n"
+    "usage: weir simulate [--json [--remedies]] [--area AREA] CASE.json|DIRECTORY ...\n"
     "\n"
     "Runs scheduling cases and prints a line for each expectation that does not hold, then\n"
     "\"N passed, N failed\". The exit status is 0 only when none failed.\n"
     "\n"
     "  --json        print the outcome of each case as one JSON document a line\n"
+    "  --remedies    with --json: also the smallest change that would have started each workload\n"
+    "                that waited in the last round\n"
     "  --area AREA   only the cases of that area (allocate, consolidation, reclaim, preempt,\n"
     "                stalegangeviction, cycle, fairshare)\n"
     "  -h, --help    print this\n";
@@ -26,7 +28,7 @@ static const struct str areas[] = {STRS("allocate"), STRS("consolidation"),     
 
 struct simulation {
     struct str area; /* "": all */
-    bool json;
+    bool json, remedies;
     uint32_t passed, failed, differing;
 };
 
@@ -40,13 +42,14 @@ static void print_problems(const char *path, const struct problems *problems)
     }
 }
 
-static void print_outcome(const struct sim_case *c, const struct case_result *result)
+static void print_outcome(const struct simulation *s, const struct sim_case *c,
+                          const struct case_result *result, struct arena *arena)
 {
     struct buf out;
     struct jw w;
     buf_init(&out, OUTCOME_MAX);
     jw_init(&w, &out, false);
-    case_to_json(c, result, &w);
+    case_to_json(c, result, s->remedies, arena, &w);
     if (out.full) {
         fprintf(stderr, STR_FMT ": the outcome is larger than 256 MiB and left out\n",
                 STR_ARG(c->id));
@@ -85,7 +88,7 @@ static void run_file(struct simulation *s, const char *path, struct arena *arena
         s->passed++;
     }
     if (s->json) {
-        print_outcome(&c, &result);
+        print_outcome(s, &c, &result, arena);
         return;
     }
     for (uint32_t i = 0; i < result.failures.count; i++) {
@@ -109,15 +112,18 @@ static bool area_is_known(const char *area)
 int cmd_simulate(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"json", no_argument,       NULL, 'j'},
-        {"area", required_argument, NULL, 'a'},
-        {"help", no_argument,       NULL, 'h'},
-        {NULL,   0,                 NULL, 0  }
+        {"json",     no_argument,       NULL, 'j'},
+        {"remedies", no_argument,       NULL, 'r'},
+        {"area",     required_argument, NULL, 'a'},
+        {"help",     no_argument,       NULL, 'h'},
+        {NULL,       0,                 NULL, 0  }
     };
     struct simulation s = {0};
     for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
         if (option == 'j') {
             s.json = true;
+        } else if (option == 'r') {
+            s.remedies = true;
         } else if (option == 'a') {
             s.area = str_from_c(optarg);
             if (!area_is_known(optarg)) {

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "model/effect.h"
 #include "model/input.h"
+#include "model/remedy.h"
 
 struct engine;
 
@@ -94,6 +95,12 @@ struct amounts engine_used(const struct engine *e, struct str pool, struct str q
                            bool department, int64_t from_ms, int64_t to_ms);
 /* Place in the queue of a waiting workload: how many are ahead of it in its project and pool (0: next). */
 uint32_t engine_place(const struct engine *e, const struct workload *w);
+/* engine_remedy: the smallest change that would start a workload that waits, in the pool it is tried
+ * in, at now_ms or state.now_ms if that is later (sched/remedy.h). On demand only: it runs up to 200
+ * cycles of that pool, in large pools fewer, so that it ends within a second or two. Names live in arena or
+ * in the state. */
+void engine_remedy(const struct engine *e, const struct workload *w, int64_t now_ms,
+                   struct arena *arena, struct remedy_told *out);
 /* Fair share of a queue of a pool, in device shares, as the last decision saw it: for display. */
 int64_t engine_fair_share(const struct engine *e, struct str pool, struct str queue,
                           bool department);

@@ -1174,6 +1174,26 @@ static size_t settle(struct rig *r, uint32_t *starts)
     return bytes;
 }
 
+TEST(what_would_start_it)
+{
+    struct rig r;
+    struct remedy_told told;
+    uint32_t starts = 0;
+    rig_usual(&r);
+    submit(&r, 1, STR("one"), 1);
+    submit(&r, 2, STR("two"), 4);
+    (void)settle(&r, &starts);
+    engine_remedy(r.e, find(&r, 1), r.now_ms, &r.arena, &told);
+    EXPECT_I64(told.remedy.outcome, REMEDY_NOT_WAITING);
+    engine_remedy(r.e, find(&r, 2), r.now_ms, &r.arena, &told);
+    EXPECT_I64(told.remedy.outcome, REMEDY_FOUND);
+    EXPECT_I64(told.remedy.kind, REMEDY_PRIORITY);
+    EXPECT_I64(told.remedy.to, told.remedy.from + 1);
+    EXPECT_I64(told.remedy.stopped, 1);
+    EXPECT_STR(told.pool, STR("default"));
+    rig_done(&r);
+}
+
 /* A second pool with a node n2 of the same size. */
 static void add_pool(struct rig *r, uint32_t devices)
 {

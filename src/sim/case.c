@@ -82,7 +82,8 @@ static void write_queues(const struct sim_case *c, const struct case_result *res
     jw_array_end(w);
 }
 
-void case_to_json(const struct sim_case *c, const struct case_result *result, struct jw *w)
+void case_to_json(const struct sim_case *c, const struct case_result *result, bool remedies,
+                  struct arena *arena, struct jw *w)
 {
     jw_object_begin(w);
     jw_member_string(w, STR("id"), c->id);
@@ -103,5 +104,9 @@ void case_to_json(const struct sim_case *c, const struct case_result *result, st
     }
     jw_array_end(w);
     write_queues(c, result, w);
+    if (remedies) {
+        jw_key(w, STR("remedies"));
+        case_remedies_to_json(c, result, arena, w);
+    }
     jw_object_end(w);
 }

@@ -11,6 +11,7 @@
 enum case_expect_kind {
     CASE_EXPECT_POD,        /* state and node of one pod */
     CASE_EXPECT_REASON,     /* of a workload's waiting, and until when */
+    CASE_EXPECT_REMEDY,     /* the smallest change that would start a workload */
     CASE_EXPECT_NUMA,       /* the zone of the node that one pod is in */
     CASE_EXPECT_SHARE_WITH, /* two pods are on one device */
     CASE_EXPECT_IDLE,       /* devices of a node that nobody holds */
@@ -26,11 +27,12 @@ struct case_expect {
         other; /* index of the pod, node, queue, workload; of the pod it shares with */
     bool any_state;
     enum case_pod_state state;
-    uint32_t node;          /* IX_NONE: any */
-    enum resource resource; /* FAIR_SHARE */
-    int64_t amount;         /* devices, shares, evictions; FAIR_SHARE: millionths; REASON: until
+    uint32_t node;            /* IX_NONE: any */
+    enum resource resource;   /* FAIR_SHARE */
+    int64_t amount;           /* devices, shares, evictions; FAIR_SHARE: millionths; REASON: until
                                when, DURATION_UNSET: any time */
-    struct str reason;      /* its stable name */
+    struct str reason;        /* its stable name */
+    const struct doc *remedy; /* REMEDY: the members that are stated, of the parsed file */
 };
 
 struct sim_case {
@@ -68,5 +70,9 @@ struct case_result {
 void case_run(struct sim_case *c, struct arena *arena, struct case_result *out);
 
 /* case_to_json writes the outcome: state, node, devices and reason of each pod; held and fair
- * share of each queue; failures. */
-void case_to_json(const struct sim_case *c, const struct case_result *result, struct jw *w);
+ * share of each queue; failures; and with remedies, what would have started each workload that
+ * waited in the last round. */
+void case_to_json(const struct sim_case *c, const struct case_result *result, bool remedies,
+                  struct arena *arena, struct jw *w);
+void case_remedies_to_json(const struct sim_case *c, const struct case_result *result,
+                           struct arena *arena, struct jw *w);

@@ -28,9 +28,9 @@ static enum case_pod_state state_of(struct parsing *p, const struct at *up, cons
 
 static void expect_workloads(struct parsing *p, const struct at *up, const struct doc *d)
 {
-    enum { STATE, NODE, REASON, UNTIL, COUNT };
+    enum { STATE, NODE, REASON, UNTIL, REMEDY, COUNT };
     static const struct keys keys = {
-        1, COUNT, {STRS("state"), STRS("node"), STRS("reason"), STRS("until_s")}
+        1, COUNT, {STRS("state"), STRS("node"), STRS("reason"), STRS("until_s"), STRS("remedy")}
     };
     const struct at in = {up, STR("workloads"), 0};
     for (const struct doc *item = members_of(p, &in, d); item; item = item->next) {
@@ -58,6 +58,12 @@ static void expect_workloads(struct parsing *p, const struct at *up, const struc
             e->subject = ix;
             e->reason = text_of(p, &at, "reason", m[REASON]);
             e->amount = m[UNTIL] ? p->c->world.now_ms + until_ms : DURATION_UNSET;
+        }
+        if (m[REMEDY]) {
+            struct case_expect *e = add_expect(p, CASE_EXPECT_REMEDY, m[REMEDY]);
+            read_remedy(p, &at, m[REMEDY]);
+            e->subject = ix;
+            e->remedy = m[REMEDY];
         }
     }
 }
@@ -250,6 +256,17 @@ static void check_reason(const struct sim_case *c, const struct case_expect *e, 
     }
 }
 
+static void check_remedy(const struct sim_case *c, const struct case_expect *e, struct arena *arena,
+                         struct case_result *result)
+{
+    struct str differs = case_remedy_differs(c, result, e->subject, e->remedy, arena);
+    if (differs.len > 0) {
+        fail(e, arena, result,
+             arena_printf(arena, "workload " STR_FMT ": the smallest change has " STR_FMT,
+                          STR_ARG(c->world.workloads.items[e->subject].name), STR_ARG(differs)));
+    }
+}
+
 static struct str pod_place(const struct case_world *w, bool any_state, enum case_pod_state state,
                             uint32_t node, struct arena *arena)
 {
@@ -430,6 +447,11 @@ static void check_one(const struct sim_case *c, const struct case_expect *e,
     case CASE_EXPECT_REASON:
         if (which.state) {
             check_reason(c, e, arena, result);
+        }
+        break;
+    case CASE_EXPECT_REMEDY:
+        if (which.state) {
+            check_remedy(c, e, arena, result);
         }
         break;
     case CASE_EXPECT_SHARE_WITH:

@@ -295,6 +295,93 @@ static void random_budget(struct dice *d)
     *ARRAY_PUSH(w->arena, &w->budgets) = budget;
 }
 
+/* ---- where work may not go, and when ---- */
+
+#define RACK  STR("rack")
+#define TAINT STR("special")
+
+/* Every node is in a rack; some are closed, or open only to work that tolerates it. */
+static void constrain_nodes(struct dice *d)
+{
+    struct case_world *w = d->w;
+    for (uint32_t n = 0; n < w->nodes.count; n++) {
+        struct case_node *node = &w->nodes.items[n];
+        node->label_first = w->labels.count;
+        node->label_count = 2;
+        *ARRAY_PUSH(w->arena, &w->labels) = (struct case_label){CASE_NODE_LABEL, node->name};
+        *ARRAY_PUSH(w->arena,
+                    &w->labels) = (struct case_label){RACK, arena_printf(w->arena, "r%u", n / 2)};
+        node->cordoned = prng_chance(d->prng, 150);
+        if (prng_chance(d->prng, 200)) {
+            node->taint_first = w->keys.count;
+            node->taint_count = 1;
+            *ARRAY_PUSH(w->arena, &w->keys) = TAINT;
+        }
+    }
+    bool *used = ARENA_ARRAY(w->arena, bool, w->devices.count + 1);
+    for (uint32_t h = 0; h < w->holds.count; h++) {
+        used[w->holds.items[h].device] = true;
+    }
+    for (uint32_t i = 0; i < w->devices.count; i++) {
+        w->devices.items[i].sick = !used[i] && prng_chance(d->prng, 300);
+    }
+    struct case_topology topology = {STR("t"), w->keys.count, 1};
+    *ARRAY_PUSH(w->arena, &w->keys) = RACK;
+    *ARRAY_PUSH(w->arena, &w->topologies) = topology;
+}
+
+static void constrain_workload(struct dice *d, const struct case_workload *workload)
+{
+    struct case_world *w = d->w;
+    struct case_shape *shape = &w->shapes.items[w->pods.items[workload->pod_first].shape];
+    if (prng_chance(d->prng, 250)) {
+        shape->only_nodes = true;
+        shape->node_first = w->keys.count;
+        shape->node_count = 1;
+        *ARRAY_PUSH(w->arena, &w->keys) = w->nodes.items[prng_below(d->prng, w->nodes.count)].name;
+    }
+    if (prng_chance(d->prng, 300)) {
+        shape->tolerates_first = w->keys.count;
+        shape->tolerates_count = 1;
+        *ARRAY_PUSH(w->arena, &w->keys) = TAINT;
+    }
+    if (shape->label_count > 0 && prng_chance(d->prng, 600)) {
+        bool apart = prng_chance(d->prng, 600);
+        *(apart ? &shape->anti_affinity_key : &shape->affinity_key) = RACK;
+    }
+    struct case_group *group = &w->groups.items[workload->group_first];
+    if (prng_chance(d->prng, 300)) {
+        group->topology = 0;
+        group->required = 0;
+    }
+}
+
+/* Of what waits; what runs is where it is. */
+static void random_constraints(struct dice *d)
+{
+    struct case_world *w = d->w;
+    constrain_nodes(d);
+    for (uint32_t i = 0; i < w->workloads.count; i++) {
+        struct case_workload *workload = &w->workloads.items[i];
+        struct case_shape *shape = &w->shapes.items[w->pods.items[workload->pod_first].shape];
+        if (prng_chance(d->prng, 400)) {
+            shape->label_first = w->labels.count;
+            shape->label_count = 1;
+            *ARRAY_PUSH(w->arena, &w->labels) = (struct case_label){
+                STR("app"), prng_chance(d->prng, 500) ? STR("a") : STR("b")};
+        }
+        if (waits_as_a_whole(w, workload)) {
+            constrain_workload(d, workload);
+            workload->preemption_delay_ms = prng_chance(d->prng, 100) ? 30000 : 0;
+        }
+    }
+    for (uint32_t q = 0; q < w->queues.count; q++) {
+        struct case_queue *queue = &w->queues.items[q];
+        queue->reclaim_min_runtime_ms = prng_chance(d->prng, 150) ? 60000 : DURATION_UNSET;
+        queue->preempt_min_runtime_ms = prng_chance(d->prng, 150) ? 90000 : DURATION_UNSET;
+    }
+}
+
 static void random_more(struct dice *d)
 {
     struct case_world *w = d->w;
@@ -340,6 +427,9 @@ void case_random(struct case_world *w, struct prng *prng, struct case_random_opt
     if (options.more) {
         random_more(&d);
     }
+    if (options.constraints) {
+        random_constraints(&d);
+    }
 }
 
 /* ---- as a case file ---- */
@@ -358,6 +448,49 @@ static void write_entitlement(const struct case_queue *queue, enum resource r, s
     jw_object_end(out);
 }
 
+static void write_names(const struct case_world *w, struct str key, uint32_t first, uint32_t count,
+                        struct jw *out)
+{
+    jw_key(out, key);
+    jw_array_begin(out);
+    for (uint32_t i = first; i < first + count; i++) {
+        jw_string(out, w->keys.items[i]);
+    }
+    jw_array_end(out);
+}
+
+static void write_labels(const struct case_world *w, uint32_t first, uint32_t count, struct jw *out)
+{
+    jw_key(out, STR("labels"));
+    jw_object_begin(out);
+    for (uint32_t i = first; i < first + count; i++) {
+        if (!str_eq(w->labels.items[i].key, CASE_NODE_LABEL)) {
+            jw_member_string(out, w->labels.items[i].key, w->labels.items[i].value);
+        }
+    }
+    jw_object_end(out);
+}
+
+static void write_constraints(const struct case_world *w, const struct case_shape *shape,
+                              struct jw *out)
+{
+    if (shape->only_nodes) {
+        write_names(w, STR("node_affinity"), shape->node_first, shape->node_count, out);
+    }
+    if (shape->tolerates_count > 0) {
+        write_names(w, STR("tolerates"), shape->tolerates_first, shape->tolerates_count, out);
+    }
+    if (shape->label_count > 0) {
+        write_labels(w, shape->label_first, shape->label_count, out);
+    }
+    if (shape->affinity_key.len > 0) {
+        jw_member_string(out, STR("affinity_key"), shape->affinity_key);
+    }
+    if (shape->anti_affinity_key.len > 0) {
+        jw_member_string(out, STR("anti_affinity_key"), shape->anti_affinity_key);
+    }
+}
+
 static void write_pod(const struct case_world *w, const struct case_pod *pod, struct jw *out)
 {
     jw_object_begin(out);
@@ -374,6 +507,7 @@ static void write_pod(const struct case_world *w, const struct case_pod *pod, st
         }
         jw_array_end(out);
     }
+    write_constraints(w, &w->shapes.items[pod->shape], out);
     jw_object_end(out);
 }
 
@@ -390,6 +524,9 @@ static void write_workload(const struct case_world *w, const struct case_workloa
     jw_member_i64(out, STR("created_s"), (workload->created_ms - w->now_ms) / 1000);
     if (workload->duration_ms > 0) {
         jw_member_i64(out, STR("duration_s"), workload->duration_ms / 1000);
+    }
+    if (workload->preemption_delay_ms > 0) {
+        jw_member_i64(out, STR("preemption_delay_s"), workload->preemption_delay_ms / 1000);
     }
     if (workload->checkpoint_ms > 0) {
         jw_member_i64(out, STR("checkpoint_s"), (workload->checkpoint_ms - w->now_ms) / 1000);
@@ -416,6 +553,16 @@ static void write_workload(const struct case_world *w, const struct case_workloa
     jw_object_begin(out);
     jw_member_string(out, STR("name"), group->name);
     jw_member_i64(out, STR("min"), group->min);
+    if (group->topology != IX_NONE) {
+        const struct case_topology *t = &w->topologies.items[group->topology];
+        jw_key(out, STR("topology"));
+        jw_object_begin(out);
+        jw_member_string(out, STR("name"), t->name);
+        if (group->required != IX_NONE) {
+            jw_member_string(out, STR("required"), w->keys.items[t->level_first + group->required]);
+        }
+        jw_object_end(out);
+    }
     jw_object_end(out);
     jw_array_end(out);
     jw_object_end(out);
@@ -469,6 +616,17 @@ static void write_node(const struct case_world *w, const struct case_node *node,
 {
     jw_object_begin(out);
     jw_member_bool(out, STR("draining"), node->draining);
+    jw_member_bool(out, STR("cordoned"), node->cordoned);
+    write_names(w, STR("taints"), node->taint_first, node->taint_count, out);
+    write_labels(w, node->label_first, node->label_count, out);
+    jw_key(out, STR("sick_devices"));
+    jw_array_begin(out);
+    for (uint32_t i = 0; i < node->device_count; i++) {
+        if (w->devices.items[node->device_first + i].sick) {
+            jw_i64(out, i);
+        }
+    }
+    jw_array_end(out);
     write_zones(w, node, out);
     jw_member_string(out, STR("name"), node->name);
     jw_member_i64(out, STR("gpus"), node->device_count);
@@ -500,6 +658,16 @@ void case_random_to_json(const struct case_world *w, struct str id, struct jw *o
     jw_member_i64(out, STR("reservation_after_s"), w->config.reservation_after_ms / 1000);
     jw_object_end(out);
     write_budgets(w, out);
+    jw_key(out, STR("topologies"));
+    jw_array_begin(out);
+    for (uint32_t i = 0; i < w->topologies.count; i++) {
+        const struct case_topology *t = &w->topologies.items[i];
+        jw_object_begin(out);
+        jw_member_string(out, STR("name"), t->name);
+        write_names(w, STR("levels"), t->level_first, t->level_count, out);
+        jw_object_end(out);
+    }
+    jw_array_end(out);
     jw_key(out, STR("nodes"));
     jw_array_begin(out);
     for (uint32_t i = 0; i < w->nodes.count; i++) {
@@ -516,6 +684,12 @@ void case_random_to_json(const struct case_world *w, struct str id, struct jw *o
             jw_member_string(out, STR("parent"), w->queues.items[queue->parent].name);
         }
         jw_member_i64(out, STR("priority"), queue->priority);
+        if (queue->reclaim_min_runtime_ms != DURATION_UNSET) {
+            jw_member_i64(out, STR("reclaim_min_runtime_s"), queue->reclaim_min_runtime_ms / 1000);
+        }
+        if (queue->preempt_min_runtime_ms != DURATION_UNSET) {
+            jw_member_i64(out, STR("preempt_min_runtime_s"), queue->preempt_min_runtime_ms / 1000);
+        }
         for (int r = 0; r < RES_COUNT; r++) {
             write_entitlement(queue, (enum resource)r, out);
         }

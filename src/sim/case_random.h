@@ -11,7 +11,9 @@ struct case_random_options {
     bool fractions;       /* some pods ask for a part of a device, or for device memory */
     uint32_t pending_max; /* waiting workloads; at least one when > 0 */
     bool more;            /* draining nodes, zones, budgets, durations, checkpoints, ageing */
-    bool full;            /* no device is left idle as long as single pods can fill it */
+    bool
+        constraints; /* selectors, taints, affinity, topology; closed nodes, sick devices, delays */
+    bool full;       /* no device is left idle as long as single pods can fill it */
 };
 
 /* case_random fills *w, made by case_world_init, with a consistent cluster: nothing over-committed,

@@ -90,6 +90,12 @@ void read_mig(struct parsing *p, const struct at *up, const struct doc *d, uint3
 void read_workload(struct parsing *p, const struct at *at, const struct doc *d);
 void place_held(struct parsing *p);
 
+/* case_remedy.c: what the smallest change that would start a workload is to be; only what it says
+ * is compared. case_remedy_differs says how the one that is found differs, "" when it does not. */
+void read_remedy(struct parsing *p, const struct at *up, const struct doc *d);
+struct str case_remedy_differs(const struct sim_case *c, const struct case_result *result,
+                               uint32_t workload, const struct doc *want, struct arena *arena);
+
 /* case_expect.c: what must hold. */
 void read_expect(struct parsing *p, struct str key, const struct doc *d);
 /* case_expect_check adds a failure to *result for each expectation that does not hold now; pods,

@@ -432,6 +432,11 @@ TEST(a_workload_from_submit_to_delete)
     EXPECT(becomes("/workloads/team-a/one-0", "why.code", "LargerThanAnyNode"));
     EXPECT_STR(at("place"), STR("1"));
     EXPECT(str_starts(at("why.message"), STR("A pod of it asks for 9 GPUs")));
+    EXPECT_I64(get("/workloads/team-a/one-0/why"), 200);
+    EXPECT_STR(at("remedy.outcome"), STR("found"));
+    EXPECT_STR(at("remedy.code"), STR("FewerDevices"));
+    EXPECT_STR(at("remedy.from"), STR("9"));
+    EXPECT_STR(at("story[2]"), at("remedy.message"));
 
     EXPECT_I64(get("/workloads?project=team-a&limit=1&offset=1"), 200);
     EXPECT_STR(at("total"), STR("2"));
