@@ -609,7 +609,7 @@ static void tell_evictions(struct show *s, const struct workload *wl, struct buf
 }
 
 void show_story(struct show *s, struct jw *w, const struct workload *wl,
-                const struct remedy_told *told)
+                const struct remedy_told *remedy)
 {
     struct buf text;
     buf_init(&text, TEXT_MAX);
@@ -619,7 +619,7 @@ void show_story(struct show *s, struct jw *w, const struct workload *wl,
     struct why why = told(s, &wl->why);
     words_why(&why, &text);
     tell(w, &text);
-    words_remedy(told, &text);
+    words_remedy(remedy, &text);
     tell(w, &text);
     tell_pool(s, wl, &text);
     tell(w, &text);

@@ -20,11 +20,13 @@ struct show {
 
 void show_workload(struct show *s, struct jw *w, const struct workload *wl, bool with_events);
 void show_why(struct show *s, struct jw *w, const struct why *why);
+/* show_remedy_hide takes the names of workloads that the reader may not see out of it. */
+void show_remedy_hide(struct show *s, struct remedy_told *told);
 /* show_remedy: null when it does not wait. */
 void show_remedy(struct jw *w, const struct remedy_told *told);
 /* A list of sentences. */
 void show_story(struct show *s, struct jw *w, const struct workload *wl,
-                const struct remedy_told *told);
+                const struct remedy_told *remedy);
 void show_department(struct show *s, struct jw *w, const struct department *d);
 void show_project(struct show *s, struct jw *w, const struct project *p);
 void show_pool(struct show *s, struct jw *w, const struct pool *p, bool with_queues);

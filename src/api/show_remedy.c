@@ -48,6 +48,14 @@ static void show_numbers(struct jw *w, const struct remedy *r)
     }
 }
 
+static void show_workload_of(struct jw *w, const struct remedy_workload *of)
+{
+    jw_object_begin(w);
+    show_uuid(w, STR("id"), of->id);
+    jw_member_string(w, STR("name"), of->name);
+    jw_object_end(w);
+}
+
 static void show_names(struct jw *w, const struct remedy_told *told)
 {
     static const struct str resources[] = {STRS("gpu"), STRS("cpu"), STRS("memory")};
@@ -62,20 +70,39 @@ static void show_names(struct jw *w, const struct remedy_told *told)
     if (told->node.len > 0) {
         jw_member_string(w, STR("node"), told->node);
     }
-    if (!uuid_is_zero(told->other)) {
+    if (!uuid_is_zero(told->other.id)) {
         jw_key(w, STR("other"));
-        jw_object_begin(w);
-        show_uuid(w, STR("id"), told->other);
-        jw_member_string(w, STR("name"), told->other_name);
-        jw_object_end(w);
+        show_workload_of(w, &told->other);
     }
-    if (told->holders_count > 0) {
+    if (told->holders_count + told->holders_hidden > 0) {
         jw_key(w, STR("holders"));
         jw_array_begin(w);
         for (uint32_t i = 0; i < told->holders_count; i++) {
-            jw_string(w, told->holders[i]);
+            show_workload_of(w, &told->holders[i]);
         }
         jw_array_end(w);
+        jw_member_i64(w, STR("holders_hidden"), told->holders_hidden);
+    }
+}
+
+static bool may_see(struct show *s, struct uuid id)
+{
+    const struct workload *w = engine_find(s->engine, id);
+    return s->sight->grants->all || (w != NULL && sight_workload(s->sight, w));
+}
+
+void show_remedy_hide(struct show *s, struct remedy_told *told)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < told->holders_count; i++) {
+        if (may_see(s, told->holders[i].id)) {
+            told->holders[kept++] = told->holders[i];
+        }
+    }
+    told->holders_hidden += told->holders_count - kept;
+    told->holders_count = kept;
+    if (!uuid_is_zero(told->other.id) && !may_see(s, told->other.id)) {
+        told->other = (struct remedy_workload){.name = STR("")};
     }
 }
 

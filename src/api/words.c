@@ -367,10 +367,15 @@ static void add_remedy_amount(const struct remedy *r, int64_t amount, struct buf
 
 static void add_holders(const struct remedy_told *told, struct buf *out)
 {
-    uint32_t count = told->holders_count;
+    uint32_t count = told->holders_count + (told->holders_hidden > 0);
     for (uint32_t i = 0; i < count; i++) {
         buf_str(out, i == 0 ? STR("") : i + 1 == count ? STR(" and ") : STR(", "));
-        buf_str(out, told->holders[i]);
+        if (i < told->holders_count) {
+            buf_str(out, told->holders[i].name);
+        } else {
+            buf_printf(out, "%u other workload%s", told->holders_hidden,
+                       told->holders_hidden == 1 ? "" : "s");
+        }
     }
 }
 
@@ -402,9 +407,12 @@ static void add_remedy_field(const void *of, struct str name, struct buf *out)
         buf_str(out, rfc3339_format(r->until_ms, text));
     } else {
         CHECK(str_eq(name, STR("other")));
-        bool wait = r->kind == REMEDY_WAIT && told->other_name.len > 0;
-        buf_printf(out, "%s" STR_FMT "%s", wait ? ", when " : "", STR_ARG(told->other_name),
-                   wait ? " ends as it declared" : "");
+        struct str other = told->other.name;
+        if (r->kind != REMEDY_WAIT) {
+            buf_str(out, other.len > 0 ? other : STR("another workload"));
+        } else if (other.len > 0) {
+            buf_printf(out, ", when " STR_FMT " ends as it declared", STR_ARG(other));
+        }
     }
 }
 

@@ -44,31 +44,32 @@ TEST(every_remedy_has_a_sentence_that_ends)
 
 TEST(remedies)
 {
-    struct str holders[] = {STR("one"), STR("two"), STR("three")};
+    struct remedy_workload holders[] = {
+        {.name = STR("one")}, {.name = STR("two")}, {.name = STR("three")}};
     const struct {
         const char *name;
         struct remedy_told told;
         struct str want;
     } rows[] = {
-        {"it does not wait",                        {.remedy = {.outcome = REMEDY_NOT_WAITING}}, STR("")},
+        {"it does not wait",                                         {.remedy = {.outcome = REMEDY_NOT_WAITING}}, STR("")},
         {"nothing is needed",
          {.remedy = {.outcome = REMEDY_NOT_NEEDED, .at_once = true}},
-         STR("Nothing has to change: the next round gives it its place.")                               },
+         STR("Nothing has to change: the next round gives it its place.")                                                },
         {"nothing is enough",
          {.remedy = {.outcome = REMEDY_NO_SINGLE}},
-         STR("No single change would start it.")                                                        },
+         STR("No single change would start it.")                                                                         },
         {"nothing was found in time",
          {.remedy = {.outcome = REMEDY_NO_SINGLE, .exhausted = true, .trials = 16}},
-         STR("No single change would start it, of those that 16 attempts had time for.")                },
+         STR("No single change would start it, of those that 16 attempts had time for.")                                 },
         {"fewer devices",
          {.remedy = {.kind = REMEDY_DEVICES, .from = 4, .to = 1}},
-         STR("It would start with 1 GPU a pod instead of 4 GPUs.")                                      },
+         STR("It would start with 1 GPU a pod instead of 4 GPUs.")                                                       },
         {"a maximum at several levels",
          {.remedy = {.kind = REMEDY_LIMIT, .from = 14000, .to = 28000, .path = true},
           .queue = STR("a"),
           .pool = STR("p")},
          STR("It would start if project a might hold 4 GPUs in node pool p instead of 2 GPUs, and "
-             "whatever is above it 2 GPUs more.")                                                       },
+             "whatever is above it 2 GPUs more.")                                                                        },
         {"a guarantee by which others are stopped",
          {.remedy = {.kind = REMEDY_GUARANTEE,
                      .resource = RES_CPU,
@@ -79,24 +80,35 @@ TEST(remedies)
           .queue_is_department = true,
           .pool = STR("p")},
          STR("It would start if department d were guaranteed 2.5 CPU cores in node pool p instead "
-             "of 1 CPU core; 2 pods of others would be stopped for it.")                                },
+             "of 1 CPU core; 2 pods of others would be stopped for it.")                                                 },
         {"time",
-         {.remedy = {.kind = REMEDY_WAIT, .until_ms = 1796079600000}, .other_name = STR("one")},
+         {.remedy = {.kind = REMEDY_WAIT, .until_ms = 1796079600000},
+          .other = {.name = STR("one")}},
          STR("Nothing has to change: as things are, it gets its place at "
-             "2026-11-30T23:00:00.000Z, when one ends as it declared.")                                 },
+             "2026-11-30T23:00:00.000Z, when one ends as it declared.")                                                  },
         {"devices held by several",
          {.remedy = {.kind = REMEDY_FREE, .to = 2, .exhausted = true, .trials = 200},
           .node = STR("n1"),
           .holders = holders,
           .holders_count = 3},
          STR("It would start if 2 GPUs of node n1, held by one, two and three, were free (the "
-             "smallest found in 200 attempts).")                                                        },
+             "smallest found in 200 attempts).")                                                                         },
+        {"devices held by one who may be named and two who may not",
+         {.remedy = {.kind = REMEDY_FREE, .to = 1},
+          .node = STR("n1"),
+          .holders = holders,
+          .holders_count = 1,
+          .holders_hidden = 2},
+         STR("It would start if 1 GPU of node n1, held by one and 2 other workloads, were free.")                        },
+        {"one who may not be named",
+         {.remedy = {.kind = REMEDY_END}},
+         STR("It would start if another workload ended.")                                                                },
         {"what is held is no device",
          {.remedy = {.kind = REMEDY_FREE},
           .node = STR("n1"),
           .holders = holders,
           .holders_count = 2},
-         STR("It would start if one and two left node n1.")                                             },
+         STR("It would start if one and two left node n1.")                                                              },
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct buf out;

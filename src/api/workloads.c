@@ -94,6 +94,7 @@ void get_why(struct call *c)
     struct remedy_told told;
     struct jw w;
     engine_remedy(c->api->config.engine, wl, show.now_ms, c->arena, &told);
+    show_remedy_hide(&show, &told);
     call_begin(c, &w);
     jw_object_begin(&w);
     jw_key(&w, STR("workload"));

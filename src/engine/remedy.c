@@ -26,9 +26,11 @@ static uint32_t row_of(const struct engine *e, const struct snapshot *snap,
     return IX_NONE;
 }
 
-static struct str name_of(const struct engine *e, const struct snapshot *snap, uint32_t workload)
+static struct remedy_workload named(const struct engine *e, const struct snapshot *snap,
+                                    uint32_t workload)
 {
-    return e->s.workloads[snap->workloads.items[workload].tag].name;
+    const struct workload *w = &e->s.workloads[snap->workloads.items[workload].tag];
+    return (struct remedy_workload){w->id, w->name};
 }
 
 // The pods of a workload are one run of tasks, but not of the list: each name once all the same.
@@ -36,7 +38,7 @@ static void tell_holders(const struct engine *e, const struct snapshot *snap, st
                          struct remedy_told *out)
 {
     const struct remedy *r = &out->remedy;
-    out->holders = ARENA_ARRAY(arena, struct str, (size_t)r->pods_count + 1);
+    out->holders = ARENA_ARRAY(arena, struct remedy_workload, (size_t)r->pods_count + 1);
     for (uint32_t i = 0; i < r->pods_count; i++) {
         uint32_t workload = snap->tasks.items[r->pods[i].ix].workload.ix;
         bool known = false;
@@ -44,7 +46,7 @@ static void tell_holders(const struct engine *e, const struct snapshot *snap, st
             known = snap->tasks.items[r->pods[k].ix].workload.ix == workload;
         }
         if (!known) {
-            out->holders[out->holders_count++] = name_of(e, snap, workload);
+            out->holders[out->holders_count++] = named(e, snap, workload);
         }
     }
 }
@@ -64,8 +66,7 @@ static void tell(const struct engine *e, const struct snapshot *snap, struct are
         out->node = e->s.nodes[snap->nodes.items[r->node.ix].tag].name;
     }
     if (r->other.ix != IX_NONE) {
-        out->other_name = name_of(e, snap, r->other.ix);
-        out->other = e->s.workloads[snap->workloads.items[r->other.ix].tag].id;
+        out->other = named(e, snap, r->other.ix);
     }
     tell_holders(e, snap, arena, out);
 }

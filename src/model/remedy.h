@@ -77,13 +77,18 @@ struct remedy {
 };
 
 /* A remedy of the engine's, in names; its own references mean nothing there. */
+struct remedy_workload {
+    struct uuid id;
+    struct str name;
+};
 struct remedy_told {
     struct remedy remedy;
-    struct str pool, queue, node, other_name; /* "": none */
+    struct str pool, queue, node; /* "": none */
     bool queue_is_department;
-    struct uuid other;   /* zero: none */
-    struct str *holders; /* [holders_count] of FREE: the workloads whose pods end, each once */
-    uint32_t holders_count;
+    struct remedy_workload other; /* zero, "": none, or not to be told */
+    /* FREE: the workloads whose pods end, each once; and how many are not to be told */
+    struct remedy_workload *holders;
+    uint32_t holders_count, holders_hidden;
 };
 
 /* The stable names; must be in range. */
