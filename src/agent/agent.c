@@ -13,6 +13,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "agent/belongs.h"
 #include "agent/exec.h"
 #include "agent/pods.h"
 #include "agent/settle.h"
@@ -266,6 +267,11 @@ const struct str_item *agent_describe(const struct agent *a, uint32_t *count)
 {
     *count = a->machine.node.notes_count;
     return a->machine.node.notes;
+}
+
+bool agent_is_pod(pid_t pid)
+{
+    return belongs_to_pod(pid);
 }
 
 struct str agent_log_path(const struct agent *a, struct uuid pod, uint32_t attempt, bool older,

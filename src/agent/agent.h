@@ -15,6 +15,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -27,6 +28,9 @@ struct agent_config {
     const struct label *labels; /* of the node, besides the ones found */
     uint32_t labels_count;
     int64_t device_check_ms; /* time between checks of the devices' health; 0: 10 s */
+    const struct str
+        *hidden;            /* directories that pods do not see, where they have namespaces; the */
+    uint32_t hidden_count;  /* data directory is among them anyway */
     uint64_t pod_files_max; /* files a pod may have open, until it asks for more; 0: as the agent */
 };
 
@@ -47,6 +51,9 @@ int agent_fd(const struct agent *a);
 /* agent_describe: what is enforced on this machine and what is not, a sentence each (the node's
  * notes). Lives as long as the agent. */
 const struct str_item *agent_describe(const struct agent *a, uint32_t *count);
+
+/* agent_is_pod: the process belongs to a pod of this machine, or is gone (agent/belongs.h). */
+bool agent_is_pod(pid_t pid);
 
 /* agent_log_path gives the path of a pod's log (agent/launch.h); `older` its first, rotated part.
  * The file may not exist. In arena, NUL-terminated. */

@@ -32,6 +32,8 @@ static const char *const everywhere[] = {
     "supervisor_killed",
     "exec",
     "sees_only_itself",
+    "cannot_get_at_weir",
+    "what_is_in_a_pod_is_known",
     "forget",
 };
 

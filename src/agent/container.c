@@ -250,6 +250,7 @@ static struct args create_args(const struct launch *l, int dir_fd, struct arena 
     arg(&a, STR("--pull=never"));
     arg(&a, STR("--log-driver=none"));
     arg(&a, STR("--network=host"));
+    arg(&a, STR("--security-opt=no-new-privileges"));
     arg(&a, STR("--name"));
     arg(&a, container_name(l, arena));
     arg(&a, STR("--env-file"));

@@ -36,6 +36,11 @@ static const char *const dev_links[][2] = {
     {"pts/ptmx",        "/dev/ptmx"  },
 };
 
+/* Where whoever is root could change the kernel, or the limits of the pod. */
+static const char *const kernel_dirs[] = {
+    "/sys", "/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs",
+};
+
 /* What the first process reports when a step fails. */
 struct step {
     char what[96];
@@ -119,6 +124,30 @@ static uint32_t open_nodes(const struct launch *l, struct bound out[NODES_MAX_BO
     return count;
 }
 
+/* Covers a directory with an empty one. What is not there (or is below one already hidden) need not
+ * be. */
+static bool hide(struct str dir)
+{
+    char path[PATH_SIZE];
+    int len = snprintf(path, sizeof(path), STR_FMT, STR_ARG(dir));
+    return len < PATH_SIZE &&
+           (mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY,
+                  "mode=755,size=4k") == 0 ||
+            errno == ENOENT);
+}
+
+/* Everything below path can be read only, whoever owns it. */
+static bool make_read_only(const char *path)
+{
+    struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
+    if (access(path, F_OK) != 0 ||
+        mount_setattr(AT_FDCWD, path, AT_RECURSIVE, &attr, sizeof(attr)) == 0 || errno == ENOSYS) {
+        return true;
+    }
+    return mount(path, path, NULL, MS_BIND | MS_REC, NULL) == 0 && // it was no mount yet
+           mount_setattr(AT_FDCWD, path, AT_RECURSIVE, &attr, sizeof(attr)) == 0;
+}
+
 static bool make_mounts(const struct launch *l, struct step *s)
 {
     if (unshare(CLONE_NEWNS) != 0) {
@@ -127,16 +156,18 @@ static bool make_mounts(const struct launch *l, struct step *s)
     if (mount(NULL, "/", NULL, MS_SLAVE | MS_REC, NULL) != 0) {
         return step_fail(s, "keep mounts private");
     }
-    if (l->hidden_dir.len > 0) { // first: it may be below /dev
-        char path[PATH_SIZE];
-        (void)snprintf(path, sizeof(path), STR_FMT, STR_ARG(l->hidden_dir));
-        if (mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_RDONLY, "mode=755,size=4k") !=
-            0) {
-            return step_fail(s, "hide the files of other pods");
+    for (uint32_t i = 0; i < l->hidden_count; i++) { // first: it may be below /dev
+        if (!hide(l->hidden[i].value)) {
+            return step_fail(s, "hide the files of weir");
         }
     }
     if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) != 0) {
         return step_fail(s, "mount /proc");
+    }
+    for (uint32_t i = 0; i < COUNT_OF(kernel_dirs); i++) {
+        if (!make_read_only(kernel_dirs[i])) {
+            return step_fail(s, kernel_dirs[i]);
+        }
     }
     struct bound nodes[NODES_MAX_BOUND];
     uint32_t count = open_nodes(l, nodes);
@@ -300,6 +331,11 @@ static bool try_isolation(enum launch_isolation isolation, char why[REASON_MAX])
     text[sizeof(text) - 1] = '\0';
     (void)snprintf(why, REASON_MAX, "%.*s", REASON_MAX - 1, text);
     return n == (ssize_t)sizeof(text) && text[0] == '\0';
+}
+
+bool isolate_keeps_kernel(void)
+{
+    return mount_setattr(-1, "", 0, NULL, 0) == 0 || errno != ENOSYS;
 }
 
 enum launch_isolation isolate_probe(char why[REASON_MAX])

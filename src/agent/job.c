@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Order in the child: session, control group, namespaces, terminal, stdio, user, directory, exec.
+// Order in the child: session, control group, namespaces, terminal, stdio, powers, user, directory,
+// exec.
 // The report pipe closes on exec, so that its end is the proof that the command runs.
 #include "agent/job.h"
 
@@ -19,6 +20,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "agent/powers.h"
 #include "io/file.h"
 
 enum job_step {
@@ -26,6 +28,7 @@ enum job_step {
     STEP_NAMESPACE,
     STEP_TERMINAL,
     STEP_STDIO,
+    STEP_POWERS,
     STEP_USER,
     STEP_DIR,
     STEP_EXEC
@@ -200,8 +203,14 @@ NORETURN static void child(const struct job *job, int report, bool forked_in, pi
     if (!child_stdio(in, 0) || !child_stdio(out, 1) || !child_stdio(err, 2)) {
         child_fail(report, STEP_STDIO);
     }
+    if (job->confined && !powers_bound()) {
+        child_fail(report, STEP_POWERS);
+    }
     if (job->user != NULL && !child_user(job->user)) {
         child_fail(report, STEP_USER);
+    }
+    if (job->confined && !powers_leave()) {
+        child_fail(report, STEP_POWERS);
     }
     // Where there are no namespaces, at least the main process does not outlive its supervisor.
     if (job->isolate != NULL && job->isolate->init == 0) {
@@ -279,6 +288,9 @@ static void failure_reason(const struct job_failure *f, const struct job *job,
         break;
     case STEP_STDIO:
         (void)snprintf(reason, REASON_MAX, "cannot set up input and output: %s", why);
+        break;
+    case STEP_POWERS:
+        (void)snprintf(reason, REASON_MAX, "cannot give up powers that no job has: %s", why);
         break;
     case STEP_USER:
         (void)snprintf(reason, REASON_MAX, "cannot run as user %u, group %u: %s",

@@ -29,6 +29,7 @@ struct job {
     const struct job_user *user;   /* NULL: not changed */
     const struct isolate *isolate; /* NULL: none */
     const struct cgroup *cgroup;   /* NULL: none */
+    bool confined;                 /* with no more powers than a job has (agent/powers.h) */
     int in, out, err;              /* its stdin, stdout, stderr; -1: /dev/null */
     int terminal; /* a socket: a new terminal's other side is sent over it; -1 none */
 };

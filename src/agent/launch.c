@@ -28,7 +28,7 @@ static const struct field launch_fields[] = {
     F_LIST(11, struct launch, cgroups, record_str_item),
     F_U32(12, struct launch, cgroups_v2),
     F_U32(13, struct launch, isolation),
-    F_STR(14, struct launch, hidden_dir),
+    F_LIST(14, struct launch, hidden, record_str_item),
     F_U32(15, struct launch, framework),
     F_U32(16, struct launch, pods_count),
     F_I64(17, struct launch, port),
@@ -327,7 +327,7 @@ enum status status_write(int dir_fd, const struct pod_status *st, bool durable, 
     return s;
 }
 
-/* ---- who and when ---- */
+/* ---- when ---- */
 
 void boot_id(char out[UUID_TEXT_LEN + 1])
 {
@@ -340,30 +340,4 @@ void boot_id(char out[UUID_TEXT_LEN + 1])
         out[UUID_TEXT_LEN] = '\0';
     }
     buf_done(&text);
-}
-
-int64_t process_start(pid_t pid)
-{
-    enum { START_FIELD = 22, FIRST_AFTER_NAME = 3 };
-    char path[64];
-    (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    struct buf text;
-    buf_init(&text, 4096);
-    int64_t start = -1;
-    if (file_read(AT_FDCWD, path, &text, NULL) == STATUS_OK) {
-        // The name is in brackets and may hold anything: look behind the last one.
-        struct str rest = str_trim(buf_view(&text)), part;
-        uint32_t at = rest.len;
-        while (at > 0 && rest.ptr[at - 1] != ')') {
-            at--;
-        }
-        rest = str_trim(str_sub(rest, at, rest.len));
-        for (int field = FIRST_AFTER_NAME; str_split(&rest, ' ', &part); field++) {
-            if (field == START_FIELD && !num_parse_i64(part, &start)) {
-                start = -1;
-            }
-        }
-    }
-    buf_done(&text);
-    return start;
 }

@@ -51,7 +51,8 @@ struct launch {
     uint32_t devices_count, device_nodes_count, cgroups_count;
     uint32_t cgroups_v2; /* bit per controller: speaks version 2 */
     enum launch_isolation isolation;
-    struct str hidden_dir; /* where all pods' files are: empty for the pod itself */
+    struct str_item *hidden; /* directories that are empty for the pod: weir's own */
+    uint32_t hidden_count;
 };
 extern const struct record record_launch;
 
@@ -107,5 +108,3 @@ void status_reason(struct pod_status *st, struct str reason);
 
 /* boot_id reads the kernel's; "" when it does not say. */
 void boot_id(char out[UUID_TEXT_LEN + 1]);
-/* process_start: clock ticks since boot at which pid started; -1 when there is no such process. */
-int64_t process_start(pid_t pid);

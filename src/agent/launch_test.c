@@ -3,9 +3,11 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "agent/frame.h"
+#include "agent/process.h"
 #include "agent/rendezvous.h"
 #include "base/array.h"
 #include "base/test.h"
@@ -168,8 +170,17 @@ TEST(number_of_gpus)
 
 TEST(processes_are_told_apart)
 {
+    struct process p;
     EXPECT(process_start(getpid()) > 0);
     EXPECT_I64(process_start(-1), -1);
+    static const char *const names[] = {"plain", "a) R 1 2 (b", "(((", ") ) )", ""};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        test_row(names[i]);
+        REQUIRE(prctl(PR_SET_NAME, names[i]) == 0 && process_read(getpid(), &p));
+        EXPECT_STR(str_from_c(p.name), str_from_c(names[i]));
+        EXPECT_I64(p.parent, getppid());
+    }
+    test_row(NULL);
     char id[UUID_TEXT_LEN + 1];
     boot_id(id);
     EXPECT(strlen(id) == UUID_TEXT_LEN);

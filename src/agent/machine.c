@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include "agent/host.h"
+#include "agent/powers.h"
 #include "base/attr.h"
+#include "io/peer.h"
 
 enum { LABELS_OWN = 4 };
 
@@ -35,14 +37,29 @@ static void notes_make(struct machine *m, const char *why_not_isolated, struct a
     }
     bool filter = m->cgroups.dir[CG_DEVICES][0] != '\0';
     if (m->isolation == ISOLATION_NONE) {
-        note(m, arena_printf(arena, "no namespaces (%.200s): pods see each other's processes%s",
+        note(m, arena_printf(arena,
+                             "no namespaces (%.200s): pods see each other's processes and the "
+                             "files of weir%s",
                              why_not_isolated,
                              filter ? "" : ", and GPUs they were not given can be opened"));
     } else if (!filter) {
         note(m, STR("no device filter: GPUs that a pod was not given are only hidden from it"));
     }
+    if (m->isolation != ISOLATION_NONE && !isolate_keeps_kernel()) {
+        note(m, STR("files of the kernel cannot be made read-only as a whole (Linux 5.12): a pod "
+                    "that runs as root can undo its limits"));
+    }
+    if (geteuid() == 0 && !powers_can_bound()) {
+        note(m, STR("weir may not take powers from what it starts (CAP_SETPCAP): a pod that runs "
+                    "as root can undo its limits"));
+    }
+    if (!peer_is_pinned()) {
+        note(m, STR("who connected to a socket is known by number alone (Linux 6.5 knows more): a "
+                    "pod may pass for a process that has ended"));
+    }
     if (geteuid() == 0) {
-        note(m, STR("weir runs as root: a pod that runs as root can undo its limits"));
+        note(m, STR("weir runs as root: a pod that runs as root reads and writes the machine's "
+                    "files as root does, except weir's"));
     } else {
         note(m, STR("weir does not run as root: all pods run as its user, another is refused"));
     }
@@ -90,6 +107,15 @@ static void node_make(struct machine *m, const struct agent_config *config, stru
     }
 }
 
+static void hidden_make(struct machine *m, const struct agent_config *config, struct arena *arena)
+{
+    m->hidden = ARENA_ARRAY(arena, struct str_item, config->hidden_count + 1);
+    m->hidden[m->hidden_count++].value = arena_str(arena, config->data_dir);
+    for (uint32_t i = 0; i < config->hidden_count; i++) {
+        m->hidden[m->hidden_count++].value = arena_str(arena, config->hidden[i]);
+    }
+}
+
 enum status machine_open(struct machine *m, const struct agent_config *config, struct arena *arena,
                          struct err *err)
 {
@@ -102,6 +128,7 @@ enum status machine_open(struct machine *m, const struct agent_config *config, s
     }
     cgroup_probe(&m->cgroups);
     m->isolation = isolate_probe(why);
+    hidden_make(m, config, arena);
     node_make(m, config, arena);
     notes_make(m, why, arena);
     return STATUS_OK;

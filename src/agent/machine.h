@@ -13,6 +13,8 @@ struct machine {
     struct devices *devices;
     struct cgroups cgroups;
     enum launch_isolation isolation;
+    struct str_item *hidden; /* directories that pods do not see */
+    uint32_t hidden_count;
     struct node node; /* its device list is that of `devices`, whose health changes in place */
 };
 

@@ -178,7 +178,7 @@ NORETURN static void supervisor_begin(const char *path, const int *fds, int coun
 {
     (void)setsid();
     (void)signal(SIGCHLD, SIG_DFL);
-    (void)prctl(PR_SET_NAME, "weir-pod");
+    (void)prctl(PR_SET_NAME, SUPERVISOR_NAME);
     (void)dup2(fds[0], SUPERVISE_LOCK_FD);
     if (count > 1) {
         (void)dup2(fds[1], SUPERVISE_LISTEN_FD);
@@ -202,7 +202,7 @@ int nursery_run(void)
     }
     (void)!chdir("/");
     (void)signal(SIGCHLD, SIG_IGN); // supervisors are not waited for
-    (void)prctl(PR_SET_NAME, "weir-nursery");
+    (void)prctl(PR_SET_NAME, NURSERY_NAME);
     for (;;) {
         char path[PATH_SIZE];
         int fds[FDS_MAX] = {-1, -1};

@@ -12,6 +12,9 @@
 #include "base/err.h"
 
 enum { NURSERY_FD = 3 }; /* its socket, in the process itself */
+/* Names of the processes, as the system shows them. */
+#define NURSERY_NAME    "weir-nursery"
+#define SUPERVISOR_NAME "weir-pod"
 
 struct nursery {
     int sock;           /* -1: not running */

@@ -54,7 +54,7 @@ static void pod_launch(struct agent *a, struct agent_pod *p, const struct effect
         pod_record(a, p, POD_STATE_FAILED, reason);
         return;
     }
-    if (start_spec(&a->machine, e, a->pods_dir, p->dir_fd, &err) != STATUS_OK) {
+    if (start_spec(&a->machine, e, p->dir_fd, &err) != STATUS_OK) {
         pod_record(a, p, POD_STATE_FAILED, err.text);
         return;
     }
@@ -70,7 +70,7 @@ static void pod_launch(struct agent *a, struct agent_pod *p, const struct effect
         return;
     }
     p->launched = true;
-    if (!launch_is_image(&e->workload->spec.pod)) { // that may be long in coming
+    if (!launch_is_image(workload_pod(e->workload, e->pod_index))) { // that may be long in coming
         p->starts_until_ms = clock_mono_ms() + STARTS_MS_MAX;
     }
     if (!pod_connect(a, p)) {

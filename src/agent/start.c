@@ -56,8 +56,7 @@ bool start_allowed(const struct machine *m, const struct effect *e, char reason[
     return user_allowed(spec, reason);
 }
 
-enum status start_spec(const struct machine *m, const struct effect *e, struct str pods_dir,
-                       int dir_fd, struct err *err)
+enum status start_spec(const struct machine *m, const struct effect *e, int dir_fd, struct err *err)
 {
     struct arena arena;
     struct buf bytes;
@@ -80,7 +79,8 @@ enum status start_spec(const struct machine *m, const struct effect *e, struct s
         .cgroups_count = CG_COUNT,
         .cgroups_v2 = m->cgroups.v2,
         .isolation = launch_is_image(spec) ? ISOLATION_NONE : m->isolation,
-        .hidden_dir = pods_dir,
+        .hidden = m->hidden,
+        .hidden_count = m->hidden_count,
     };
     l.devices = ARENA_ARRAY(&arena, struct str_item, l.devices_count);
     for (uint32_t i = 0; i < l.devices_count; i++) {

@@ -9,6 +9,6 @@
 
 /* start_allowed: this machine can run it; if not, reason says why in the user's words. */
 bool start_allowed(const struct machine *m, const struct effect *e, char reason[REASON_MAX]);
-/* start_spec writes the pod's spec file. pods_dir will be hidden from the pod. */
-MUST_USE enum status start_spec(const struct machine *m, const struct effect *e,
-                                struct str pods_dir, int dir_fd, struct err *err);
+/* start_spec writes the pod's spec file. */
+MUST_USE enum status start_spec(const struct machine *m, const struct effect *e, int dir_fd,
+                                struct err *err);

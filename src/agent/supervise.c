@@ -24,6 +24,7 @@
 
 #include "agent/container.h"
 #include "agent/frame.h"
+#include "agent/process.h"
 #include "agent/session.h"
 #include "agent/tree.h"
 #include "base/num.h"
@@ -206,6 +207,7 @@ static void main_start(struct supervisor *s)
         s->main.user = &s->user;
         s->main.isolate = &s->isolate;
         s->main.cgroup = &s->cgroup;
+        s->main.confined = true;
     }
     pid_t pid = job_start(&s->main, &s->report_fd);
     int error = errno;
@@ -419,6 +421,7 @@ static void session_wish(struct supervisor *s, struct session *from,
             job.user = &s->user;
             job.isolate = &s->isolate;
             job.cgroup = &s->cgroup;
+            job.confined = true;
         }
         session_run(from, &job, r->terminal);
         arena_done(&arena);

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/process.h"
 #include "agent/world_test.h"
 #include "base/test.h"
 #include "io/file.h"

@@ -9,40 +9,24 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "agent/launch.h"
+#include "agent/process.h"
 #include "base/array.h"
+#include "base/buf.h"
 #include "base/num.h"
 #include "base/sort.h"
 #include "io/file.h"
 
 enum { ENVIRON_MAX = 4 << 20 };
 
-struct process {
+struct candidate {
     pid_t pid, parent;
     bool found;
 };
 
 static pid_t process_parent(pid_t pid)
 {
-    char path[64];
-    (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    struct buf text;
-    buf_init(&text, 4096);
-    int64_t parent = -1;
-    if (file_read(AT_FDCWD, path, &text, NULL) == STATUS_OK) {
-        struct str all = buf_view(&text), part;
-        uint32_t at = all.len;
-        while (at > 0 && all.ptr[at - 1] != ')') {
-            at--;
-        }
-        struct str rest = str_trim(str_sub(all, at, all.len)); // "S 123 …"
-        if (!str_split(&rest, ' ', &part) || !str_split(&rest, ' ', &part) ||
-            !num_parse_i64(part, &parent)) {
-            parent = -1;
-        }
-    }
-    buf_done(&text);
-    return (pid_t)parent;
+    struct process p;
+    return process_read(pid, &p) ? p.parent : -1;
 }
 
 static bool process_is_marked(pid_t pid, struct str assignment)
@@ -62,7 +46,7 @@ static bool process_is_marked(pid_t pid, struct str assignment)
     return marked;
 }
 
-typedef ARRAY(struct process) process_list;
+typedef ARRAY(struct candidate) process_list;
 
 static process_list processes(struct arena *arena)
 {
@@ -71,7 +55,7 @@ static process_list processes(struct arena *arena)
     for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) {
         int64_t pid;
         if (num_parse_i64(str_from_c(e->d_name), &pid) && pid > 1) {
-            struct process *p = ARRAY_PUSH(arena, &list);
+            struct candidate *p = ARRAY_PUSH(arena, &list);
             p->pid = (pid_t)pid;
             p->parent = process_parent((pid_t)pid);
         }
@@ -85,11 +69,11 @@ static process_list processes(struct arena *arena)
 static int process_order(const void *a, const void *b, void *ctx)
 {
     (void)ctx;
-    const struct process *one = a, *other = b;
+    const struct candidate *one = a, *other = b;
     return (one->pid > other->pid) - (one->pid < other->pid);
 }
 
-static const struct process *process_find(const process_list *list, pid_t pid)
+static const struct candidate *process_find(const process_list *list, pid_t pid)
 {
     uint32_t at = 0, end = list->count;
     while (at < end) {
@@ -110,8 +94,8 @@ static void find_below(process_list *list, pid_t root, struct arena *arena)
     for (bool more = true; more;) {
         more = false;
         for (uint32_t i = 0; i < list->count; i++) {
-            struct process *p = &list->items[i];
-            const struct process *parent = p->found ? NULL : process_find(list, p->parent);
+            struct candidate *p = &list->items[i];
+            const struct candidate *parent = p->found ? NULL : process_find(list, p->parent);
             if (!p->found && (p->parent == root || (parent != NULL && parent->found))) {
                 p->found = more = true;
             }
@@ -137,7 +121,7 @@ int tree_kill(pid_t root)
     find_below(&list, root, &arena);
     int count = 0;
     for (uint32_t i = 0; i < list.count; i++) {
-        struct process *p = &list.items[i];
+        struct candidate *p = &list.items[i];
         CLEANUP(file_close) int fd = p->found ? pidfd(p->pid) : -1;
         // A parent that died meanwhile leaves its children to root: still below it.
         pid_t parent = fd >= 0 ? process_parent(p->pid) : -1;

@@ -159,13 +159,16 @@ static void starts_drop(struct agent *a, const struct effect *end)
     a->starts = kept;
 }
 
-/* What a start needs of its workload, which may be large: not its pods, not its history. */
+/* The workload without what grows with its pods and its history; how many pods stays told. */
 static const struct workload *workload_copy(struct arena *arena, const struct workload *w)
 {
     struct workload *copy = ARENA_NEW(arena, struct workload);
-    const struct workload part = {
-        .id = w->id, .name = w->name, .project = w->project, .spec = w->spec};
+    struct workload part = *w;
+    part.pods = NULL;
+    part.events = NULL;
+    part.pods_count = part.events_count = 0;
     record_copy(&record_workload, &part, copy, arena);
+    copy->pods_count = w->pods_count;
     return copy;
 }
 

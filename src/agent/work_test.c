@@ -98,3 +98,23 @@ TEST(what_waits_at_the_end_is_let_go)
     EXPECT_I64(await(INPUT_POD_EXITED, r->effect.pod)->exit_code, 0);
     world_close();
 }
+
+TEST(a_start_has_all_that_it_needs_of_its_workload)
+{
+    world_open();
+    struct request *r = shell("echo $WORLD_SIZE $RANK $MASTER_PORT $RUNAI_JOB_NAME");
+    struct workload *l = &r->workload;
+    struct event event = {.text = STR("of its history")};
+    struct pod pods[3] = {{0}};
+    l->spec.framework = FRAMEWORK_PYTORCH;
+    l->port = 20007;
+    l->pods = pods;
+    l->pods_count = COUNT_OF(pods);
+    l->events = &event;
+    l->events_count = 1;
+    (void)start(r);
+    *l = (struct workload){0};
+    (void)await(INPUT_POD_EXITED, r->effect.pod);
+    EXPECT_STR(log_of(r), STR("3 2 20007 job-1\n"));
+    world_close();
+}

@@ -212,25 +212,27 @@ struct str log_of(const struct request *r)
         agent_log_path(w.agent, r->effect.pod, r->effect.attempt, false, &w.arena).ptr);
 }
 
-/* How many processes were started with this pod's marker: looks at /proc by itself. */
-int processes_of(const struct request *r)
+bool process_is_of(const struct request *r, pid_t pid)
 {
     char name[LAUNCH_NAME_SIZE], marker[128];
     launch_name(r->effect.pod, r->effect.attempt, name);
     (void)snprintf(marker, sizeof(marker), "WEIR_POD=%s", name);
+    struct str rest = file_text(arena_printf(&w.arena, "/proc/%d/environ", (int)pid).ptr), part;
+    while (str_split(&rest, '\0', &part)) {
+        if (str_eq(part, str_from_c(marker))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int processes_of(const struct request *r)
+{
     int count = 0;
     DIR *dir = opendir("/proc");
     for (struct dirent *e; (e = readdir(dir)) != NULL;) {
-        if (e->d_name[0] < '1' || e->d_name[0] > '9') {
-            continue;
-        }
-        struct str rest = file_text(arena_printf(&w.arena, "/proc/%s/environ", e->d_name).ptr);
-        struct str part;
-        bool found = false;
-        while (!found && str_split(&rest, '\0', &part)) {
-            found = str_eq(part, str_from_c(marker));
-        }
-        if (found) {
+        int64_t pid;
+        if (num_parse_i64(str_from_c(e->d_name), &pid) && process_is_of(r, (pid_t)pid)) {
             count++;
             struct str stat = file_text(arena_printf(&w.arena, "/proc/%s/stat", e->d_name).ptr);
             printf("# there is " STR_FMT "\n", STR_ARG(str_sub(stat, 0, 60)));

@@ -68,7 +68,9 @@ void await_ready(const struct request *r);
 const char *pod_path(const struct request *r, const char *file);
 struct str file_text(const char *path);
 struct str log_of(const struct request *r);
-/* processes_of counts those that were started with this pod's marker: looks at /proc by itself. */
+/* process_is_of: it was started with this pod's marker; looks at /proc by itself. */
+bool process_is_of(const struct request *r, pid_t pid);
+/* processes_of counts them. */
 int processes_of(const struct request *r);
 /* children counts our own, ended ones that nobody collected above all. */
 int children(void);

@@ -4,6 +4,8 @@
 // One thread, the loop's.
 #pragma once
 
+#include <sys/types.h>
+
 #include "api/writer.h"
 #include "io/http.h"
 
@@ -20,6 +22,8 @@ struct api_host {
      * of one byte (channel 0 to 3), four bytes of length (little-endian) and as many bytes. */
     enum status (*exec)(void *ctx, struct uuid pod, const struct str *argv, uint32_t argc,
                         bool terminal, int *fd, struct err *err);
+    /* The process belongs to a pod, or is gone. */
+    bool (*is_pod)(void *ctx, pid_t pid);
 };
 
 struct api_config {

@@ -82,8 +82,28 @@ static enum status by_token(struct api *api, struct str token, struct session *s
     return status != STATUS_OK ? status : session_who(session, identity, now_ms, who, err);
 }
 
-static enum status by_peer(const struct http_request *r, struct peer *peer, struct session *session,
-                           struct who *who, struct err *err)
+/* A job runs as the user who submits, often an administrator: it is not him. Asked once for each
+ * connection, since that is what the kernel tells: who made it. */
+static enum status refuse_jobs(const struct api_host *host, const struct http_request *r,
+                               const struct peer *peer, struct err *err)
+{
+    if (host->is_pod == NULL || *r->known) {
+        return STATUS_OK;
+    }
+    bool pod = host->is_pod(host->ctx, peer->pid);
+    if (peer_gone(r->fd)) {
+        return err_set(err, STATUS_DENIED, "the process that connected has ended");
+    }
+    if (pod) {
+        err_set(err, STATUS_DENIED, "jobs may not use weir (process %d)", (int)peer->pid);
+        return err_hint(err, "use weir from outside of the job");
+    }
+    *r->known = true;
+    return STATUS_OK;
+}
+
+static enum status by_peer(struct api *api, const struct http_request *r, struct peer *peer,
+                           struct session *session, struct who *who, struct err *err)
 {
     enum status status = peer_get(r->fd, peer, err);
     if (status != STATUS_OK) {
@@ -100,7 +120,7 @@ static enum status by_peer(const struct http_request *r, struct peer *peer, stru
     }
     *session = (struct session){.kind = SESSION_MACHINE};
     *who = (struct who){.subject = {.machine = true}};
-    return STATUS_OK;
+    return refuse_jobs(&api->config.host, r, peer, err);
 }
 
 static enum status identify(struct api *api, const struct http_request *r, struct peer *peer,
@@ -111,7 +131,7 @@ static enum status identify(struct api *api, const struct http_request *r, struc
         return by_token(api, token, session, who, err);
     }
     if (r->local) {
-        return by_peer(r, peer, session, who, err);
+        return by_peer(api, r, peer, session, who, err);
     }
     if (api->tokens == NULL) {
         err_set(err, STATUS_UNAUTHENTIC, "over TCP only /healthz and /version are answered");

@@ -12,7 +12,7 @@
 #include "base/check.h"
 #include "base/num.h"
 
-enum { TMP_DIRS_MAX = 64, TMP_PATH_MAX = 256, SEED_DEFAULT = 1 };
+enum { TMP_DIRS_MAX = 256, TMP_PATH_MAX = 256, SEED_DEFAULT = 1 };
 
 static struct test_case *first_case;
 static struct test_case *last_case;

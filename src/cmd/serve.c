@@ -81,6 +81,12 @@ static enum status exec_in(void *ctx, struct uuid pod, const struct str *argv, u
     return agent_exec(s->agent, pod, argv, argc, NULL, 0, terminal, fd, err);
 }
 
+static bool is_pod(void *ctx, pid_t pid)
+{
+    (void)ctx;
+    return agent_is_pod(pid);
+}
+
 /* ---- saying what is there ---- */
 
 static void say_devices(const struct serve *s)
@@ -278,6 +284,8 @@ static enum status open_agent(struct serve *s, struct err *err)
         .node_name = s->settings->node_name,
         .labels = s->settings->labels,
         .labels_count = s->settings->labels_count,
+        .hidden = &s->settings->socket_dir,
+        .hidden_count = s->settings->socket_dir.len > 0 ? 1 : 0,
         .pod_files_max = s->files_max,
     };
     enum status status = agent_open(&config, &s->agent, err);
@@ -298,7 +306,7 @@ static enum status open_state(struct serve *s, struct err *err)
         .now_ms = clock_wall_ms,
     };
     if (s->agent != NULL) {
-        api.host = (struct api_host){s, log_path, exec_in};
+        api.host = (struct api_host){s, log_path, exec_in, is_pod};
     }
     s->api = api_new(&api);
     struct writer_config writer = {

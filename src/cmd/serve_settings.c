@@ -251,6 +251,14 @@ static enum status make_absolute(struct arena *arena, struct str *path, struct e
     return STATUS_OK;
 }
 
+static struct str directory_of(struct str path)
+{
+    while (path.len > 0 && path.ptr[path.len - 1] != '/') {
+        path.len--;
+    }
+    return str_sub(path, 0, path.len > 1 ? path.len - 1 : path.len);
+}
+
 enum status serve_settings_read(int argc, char **argv, bool with_agent, struct arena *arena,
                                 struct serve_settings *out, struct err *err)
 {
@@ -279,6 +287,7 @@ enum status serve_settings_read(int argc, char **argv, bool with_agent, struct a
     out->socket = value_or(&r, SOCKET, (struct str){0});
     if (out->socket.len == 0) {
         status = places_socket(arena, &out->socket, err);
+        out->socket_dir = status == STATUS_OK ? directory_of(out->socket) : (struct str){0};
     }
     status = status != STATUS_OK ? status : make_absolute(arena, &out->socket, err);
     char host[HOST_NAME_MAX + 1] = "localhost";

@@ -11,8 +11,9 @@
 struct serve_settings {
     struct str data_dir;
     struct str socket;
-    struct str listen; /* HOST:PORT */
-    struct str gpus;   /* for the agent: auto, none, fake:COUNT[:SIZE] */
+    struct str socket_dir; /* where it is, when that is weir's own directory, else empty */
+    struct str listen;     /* HOST:PORT */
+    struct str gpus;       /* for the agent: auto, none, fake:COUNT[:SIZE] */
     struct str node_name;
     struct label *labels; /* of the node */
     uint32_t labels_count;

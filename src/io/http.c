@@ -61,6 +61,7 @@ struct connection_note {
     int fd;
     int64_t since_ms;
     bool busy; /* a whole request is being answered */
+    bool known;
 };
 
 struct listener {
@@ -155,6 +156,7 @@ static struct http_request *request_new(struct listener *listener,
     p->connection = connection;
     p->note =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+    r->known = &p->note->known;
     p->next = h->requests;
     if (p->next != NULL) {
         p->next->private->prev = r;

@@ -43,6 +43,7 @@ struct http_request {
     bool local;                 /* came over a local socket */
     struct str address;         /* the client's; "" over a local socket */
     int fd;                     /* the connection's, to ask who is there */
+    bool *known;                /* the handler's, kept for the connection; false at first */
     char id[UUID_TEXT_LEN + 1]; /* minted here, for logs and error bodies */
     /* The handler's: called once when the request is over, however it ends. */
     loop_fn *over;

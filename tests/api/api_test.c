@@ -93,7 +93,7 @@ static void server_start(void)
     struct api_config config = {
         .loop = s->world.loop,
         .engine = s->world.engine,
-        .host = {s, log_path, exec_in},
+        .host = {s, log_path, exec_in, NULL},
         .server = STR("box"),
         .now_ms = world_clock,
     };

@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 
-from world import DEADLINE_S, PLAN, WEIR, Server, Skip, check, main, test
+from world import DEADLINE_S, PLAN, WEIR, Connection, Server, Skip, check, main, test, until
 
 P = "/api/weir/v1"
 NOBODY = 65534
@@ -117,6 +117,84 @@ def another_user_is_refused_and_nothing_of_his_is_kept(home):
         check(status == 403 and "denied" in text, f"{name}: {status} {text}")
     check(s.ask("GET", "/plan")[1]["revision"] == 1, "the plan is as it was")
     check(os.stat(s.data).st_mode & 0o077 == 0, "the data directory is its owner's alone")
+    s.stop()
+
+
+JOB = """
+import os, socket, subprocess, sys
+def ask(c):
+    c.sendall(b"GET /api/weir/v1/plan HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n")
+    got = b""
+    while piece := c.recv(65536):
+        got += piece
+    return got[9:12].decode() + (" job" if b"jobs may not use weir" in got else "")
+def connect():
+    c = socket.socket(socket.AF_UNIX)
+    c.connect(sys.argv[1])
+    return c
+def apart(function, before=lambda: None):
+    here, there = os.pipe()
+    child = os.fork()
+    if child == 0:
+        kept = before()
+        if os.fork() == 0:
+            os.setsid()
+            while os.getppid() == int(os.environ["MIDDLE"]):
+                pass
+            os.write(there, function(kept).encode())
+        os._exit(0)
+    os.close(there)
+    os.waitpid(child, 0)
+    return os.fdopen(here).read()
+def middle():
+    os.environ["MIDDLE"] = str(os.getpid())
+print("itself:", ask(connect()))
+print("an orphan:", apart(lambda kept: ask(connect()), middle))
+print("a connection of one that ended:", apart(ask, lambda: (middle(), connect())[1]))
+print("the command line:", subprocess.run([sys.argv[2], "whoami", "--socket", sys.argv[1]],
+      capture_output=True, text=True).stderr.splitlines()[0])
+"""
+
+
+@test
+def a_job_is_not_the_user_it_runs_as(home):
+    s = Server(home).start()
+    check(s.ask("POST", "/plan/apply", PLAN)[0] == 200, "plan")
+    s.submit("curious", [sys.executable, "-c", JOB, s.socket, WEIR])
+    until("it has ended", lambda: s.ask("GET", "/workloads/p/curious")[1]["phase"]
+          in ("Completed", "Failed"))
+    connection = Connection(s.socket)
+    connection.request("GET", P + "/workloads/p/curious/logs")
+    said = connection.getresponse().read().decode().splitlines()
+    check(said[:2] == ["itself: 403 job", "an orphan: 403 job"], said)
+    check(said[2] == "a connection of one that ended: 403", said)
+    check("jobs may not use weir" in said[3], said)
+    s.stop()
+
+
+@test
+def weirs_own_directories_are_empty_for_a_job(home):
+    if os.geteuid() != 0:
+        raise Skip("needs root to start a weir of another user in its usual places")
+    run = os.path.join(home, "run")
+    os.mkdir(run)
+    for path in (home, run):
+        os.chown(path, NOBODY, NOBODY)
+    s = Server(home, data=os.path.join(home, ".local/state/weir"))
+    s.socket = os.path.join(run, "weir/weir.sock")
+    s.env.update(HOME=home, XDG_RUNTIME_DIR=run)
+    s.user = NOBODY
+    s.command = lambda: [WEIR, "up", "--listen", ":0", "--gpus", "fake:4"]
+    s.start()
+    if any("no namespaces" in note for note in s.ask("GET", "/nodes")[1]["items"][0]["notes"]):
+        raise Skip("an ordinary user cannot make namespaces here")
+    check(s.ask("POST", "/plan/apply", PLAN)[0] == 200, "plan")
+    s.submit("curious", ["sh", "-c", f"ls -A {s.data} {run}/weir"])
+    until("it has ended", lambda: s.ask("GET", "/workloads/p/curious")[1]["phase"] == "Completed")
+    connection = Connection(s.socket)
+    connection.request("GET", P + "/workloads/p/curious/logs")
+    said = connection.getresponse().read().decode()
+    check(said.split() == [f"{s.data}:", f"{run}/weir:"], said)
     s.stop()
 
 

@@ -68,6 +68,7 @@ class Server:
         self.socket = os.path.join(home, "s")
         self.flags, self.env = list(flags), dict(os.environ, **(env or {}))
         self.process = None
+        self.user = None
 
     def command(self):
         return [WEIR, "up", "--data", self.data, "--socket", self.socket, "--listen", ":0",
@@ -76,7 +77,7 @@ class Server:
     def start(self):
         self.log = open(os.path.join(self.home, "log"), "ab")
         self.process = subprocess.Popen(self.command(), stdout=self.log, stderr=self.log,
-                                        stdin=subprocess.DEVNULL, env=self.env)
+                                        stdin=subprocess.DEVNULL, env=self.env, user=self.user)
         until("it answers", self.answers)
         return self
 
