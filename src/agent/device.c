@@ -38,8 +38,11 @@ struct devices {
     pthread_mutex_t lock; /* guards stop */
     pthread_cond_t wake;
     bool stop;
-    atomic_uchar health[DEVICES_MAX]; /* 1: healthy */
+    atomic_ullong fault[DEVICES_MAX];
 };
+
+/* What is wrong with a device: nothing, no answer, or FAULT_XID and the number of the error. */
+enum { FAULT_NONE = 0, FAULT_SILENT = 1, FAULT_XID = 2 };
 
 /* ---- simulated ---- */
 
@@ -106,19 +109,23 @@ static bool xid_is_programs(uint64_t xid)
     return false;
 }
 
-static bool check_health(struct devices *d, bool broken[DEVICES_MAX])
+static bool check_health(struct devices *d, uint64_t broken[DEVICES_MAX])
 {
     void *handle;
     uint64_t xid;
     while (nvml_next_error(d->nvml, &handle, &xid)) {
         for (uint32_t i = 0; i < d->count; i++) {
-            broken[i] |= d->of_nvml[i].handle == handle && !xid_is_programs(xid);
+            if (d->of_nvml[i].handle == handle && !xid_is_programs(xid) && broken[i] == 0) {
+                broken[i] = FAULT_XID + xid;
+            }
         }
     }
     bool changed = false;
     for (uint32_t i = 0; i < d->count; i++) {
-        unsigned char healthy = !broken[i] && nvml_alive(d->nvml, &d->of_nvml[i]) ? 1 : 0;
-        changed |= atomic_exchange(&d->health[i], healthy) != healthy;
+        uint64_t fault = broken[i] != 0                        ? broken[i]
+                         : nvml_alive(d->nvml, &d->of_nvml[i]) ? FAULT_NONE
+                                                               : FAULT_SILENT;
+        changed |= atomic_exchange(&d->fault[i], fault) != fault;
     }
     return changed;
 }
@@ -126,7 +133,7 @@ static bool check_health(struct devices *d, bool broken[DEVICES_MAX])
 static void *watch(void *arg)
 {
     struct devices *d = arg;
-    bool broken[DEVICES_MAX] = {false};
+    uint64_t broken[DEVICES_MAX] = {0};
     (void)pthread_mutex_lock(&d->lock);
     while (!d->stop) {
         struct timespec until;
@@ -189,7 +196,6 @@ static enum status open_nvml(struct devices *d, struct err *err)
             .numa_node = host_numa_of_pci(from->bus_id),
             .healthy = true,
         };
-        atomic_store(&d->health[i], 1);
     }
     if (d->count > 0 && !watcher_start(d)) {
         return err_set(err, STATUS_INTERNAL, "cannot start the watcher of the devices: %s",
@@ -263,6 +269,14 @@ int devices_fd(const struct devices *d)
     return d->event_fd;
 }
 
+static struct str fault_text(struct devices *d, uint64_t fault)
+{
+    if (fault >= FAULT_XID) {
+        return arena_printf(&d->arena, "Xid %llu", (unsigned long long)(fault - FAULT_XID));
+    }
+    return fault == FAULT_SILENT ? STR("does not answer") : STR("");
+}
+
 bool devices_changed(struct devices *d)
 {
     uint64_t times;
@@ -271,9 +285,10 @@ bool devices_changed(struct devices *d)
     }
     bool changed = false;
     for (uint32_t i = 0; i < d->count; i++) {
-        bool healthy = atomic_load(&d->health[i]) != 0;
-        changed |= healthy != d->list[i].healthy;
-        d->list[i].healthy = healthy;
+        struct str fault = fault_text(d, atomic_load(&d->fault[i]));
+        changed |= !str_eq(fault, d->list[i].fault);
+        d->list[i].fault = fault;
+        d->list[i].healthy = fault.len == 0;
     }
     return changed;
 }

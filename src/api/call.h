@@ -174,6 +174,8 @@ void get_pools(struct call *c);
 void get_pool(struct call *c);
 void get_nodes(struct call *c);
 void get_node(struct call *c);
+void drain_node(struct call *c);
+void undrain_node(struct call *c);
 void get_plan(struct call *c);
 void check_plan(struct call *c);
 void diff_plan(struct call *c);

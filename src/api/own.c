@@ -13,6 +13,8 @@ static const struct schema_row schemas[] = {
     {"PlanCheck",      "errors* int, warnings* int, problems* [Problem]"                                      },
     {"PlanDiff",       "base_revision* int, changes* [Change]"                                                },
     {"PlanApplied",    "revision* int, changes* [Change]"                                                     },
+    {"Drain",          "device str, moves bool = true, within_ms int(0..1125899906842624)?, reason str"       },
+    {"Undrain",        "device str"                                                                           },
     {"Items",          "items* [obj], total int"                                                              },
     {"WeirSubmission", "name str, name_prefix str, project* str(1..), kind "
                        "'training'|'workspace'|'inference'|'distributed', spec WeirSpec"},
@@ -22,7 +24,8 @@ static const struct schema_row schemas[] = {
      "gpu_devices int(0..1024), gpu_portion num(0.001..1)?, gpu_memory int(1..70368744177664)?,"
      "cpu num(0..70368744177.664), cpu_limit num(0.001..70368744177.664)?,"
      "memory int(0..70368744177664), memory_limit int(1..70368744177664)?,"
-     "grace_ms int(0..86400000), pods int(1..4096), pods_min int(1..4096),"
+     "grace_ms int(0..86400000), pods int(1..4096), pods_min int(1..4096), min_available "
+     "int(0..4096),"
      "priority any, preemptibility 'preemptible'|'non-preemptible', pools [str],"
      "labels map<str>, annotations map<str>, restart 'never'|'on-failure'|'always',"
      "backoff_limit int(0..1000), auto_delete_ms int(0..1125899906842624)?"                                   },
@@ -77,6 +80,11 @@ static const struct route routes[] = {
      "Nodes with their devices",                                                                                                                                                                             0,              "read nodes at cluster"                },
     {"GET",    P "/nodes/{name}",                 "show_node",        get_node,         NULL,                          NULL,             200, "obj",         "One node",                                     0,
      "read nodes at cluster"                                                                                                                                                                                                                                        },
+    {"POST",   P "/nodes/{name}/drain",           "drain_node",       drain_node,       NULL,                          "Drain",          200, "obj",
+     "Close a node, or a device of it, for new work and move what runs there",                                                                                                                               0,
+     "update nodes at cluster"                                                                                                                                                                                                                                      },
+    {"POST",   P "/nodes/{name}/undrain",         "undrain_node",     undrain_node,     NULL,                          "Undrain",        200, "obj",
+     "Open it again",                                                                                                                                                                                        0,              "update nodes at cluster"              },
     {"GET",    P "/workloads",                    "list_workloads",   get_workloads,    WORKLOAD_ARGS,                 NULL,             200, "Items",
      "Workloads, a page at a time",                                                                                                                                                                          0,              "read workloads"                       },
     {"POST",   P "/workloads",                    "submit_workload",  post_workload,    NULL,                          "WeirSubmission", 201, "obj",

@@ -109,7 +109,7 @@ static struct str event_word(enum event_kind kind)
         [EVENT_EVICTED] = STRS("evicted"),     [EVENT_EXITED] = STRS("exited"),
         [EVENT_SUSPENDED] = STRS("suspended"), [EVENT_RESUMED] = STRS("resumed"),
         [EVENT_DELETED] = STRS("deleted"),     [EVENT_START_FAILED] = STRS("start-failed"),
-        [EVENT_NODE_LOST] = STRS("node-lost"),
+        [EVENT_NODE_LOST] = STRS("node-lost"), [EVENT_DRAINING] = STRS("draining"),
     };
     return words[kind];
 }
@@ -388,6 +388,7 @@ static void show_spec(struct jw *w, const struct workload *wl)
     jw_member_i64(w, STR("grace_ms"), p->grace_ms);
     jw_member_i64(w, STR("pods_wanted"), wl->spec.pods);
     jw_member_i64(w, STR("pods_min"), wl->spec.pods_min);
+    jw_member_i64(w, STR("min_available"), wl->spec.available_min);
     show_pairs(w, STR("labels"), wl->spec.labels, wl->spec.labels_count);
     show_pairs(w, STR("annotations"), wl->spec.annotations, wl->spec.annotations_count);
     jw_member_string(w, STR("restart"), restart_word(wl->spec.restart));
@@ -561,7 +562,9 @@ static void tell_place(struct show *s, const struct workload *wl, struct buf *te
 static void tell_pool(struct show *s, const struct workload *wl, struct buf *text)
 {
     const struct plan *plan = &engine_state(s->engine)->plan;
-    for (uint32_t i = 0; wl->why.code == REASON_NO_NODES && i < plan->pools_count; i++) {
+    for (uint32_t i = 0;
+         wl->why.code == REASON_NO_NODES && wl->why.nodes_count == 0 && i < plan->pools_count;
+         i++) {
         const struct pool *p = &plan->pools[i];
         if (str_eq(p->name, wl->why.pool) && p->label_key.len > 0) {
             buf_printf(text,
@@ -591,6 +594,29 @@ static void tell_quota(struct show *s, const struct workload *wl, struct buf *te
     words_amount(RES_GPU, engine_fair_share(s->engine, pool, p->name, false), text);
     buf_str(text, q.over_quota ? STR(", and it may borrow what others leave idle.")
                                : STR(", and it may not borrow."));
+}
+
+/* That its place is being drained, where it has one. */
+static void tell_drain(struct show *s, const struct workload *wl, struct buf *text)
+{
+    const struct state *st = engine_state(s->engine);
+    for (uint32_t i = 0; i < st->drains_count; i++) {
+        const struct drain *d = &st->drains[i];
+        for (uint32_t k = 0; k < wl->pods_count; k++) {
+            const struct pod *p = &wl->pods[k];
+            if (!d->moves || (p->phase != POD_BINDING && p->phase != POD_RUNNING) ||
+                !drain_covers(d, p)) {
+                continue;
+            }
+            struct event notice = {.kind = EVENT_DRAINING,
+                                   .node = d->node,
+                                   .text = d->reason,
+                                   .author = d->author,
+                                   .why = {.until_ms = d->deadline_ms}};
+            words_event(&notice, text);
+            return;
+        }
+    }
 }
 
 static void tell_evictions(struct show *s, const struct workload *wl, struct buf *text)
@@ -626,6 +652,8 @@ void show_story(struct show *s, struct jw *w, const struct workload *wl,
     tell_place(s, wl, &text);
     tell(w, &text);
     tell_quota(s, wl, &text);
+    tell(w, &text);
+    tell_drain(s, wl, &text);
     tell(w, &text);
     tell_evictions(s, wl, &text);
     tell(w, &text);

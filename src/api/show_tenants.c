@@ -383,6 +383,49 @@ static void show_holder(struct show *s, struct jw *w, const struct workload *wl,
     jw_object_end(w);
 }
 
+// Pods that still hold what is closed, by d.
+static uint32_t pods_left(const struct show *s, const struct drain *d)
+{
+    const struct state *st = engine_state(s->engine);
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < st->workloads_count; i++) {
+        const struct workload *wl = &st->workloads[i];
+        for (uint32_t k = 0; k < wl->pods_count; k++) {
+            const struct pod *p = &wl->pods[k];
+            bool holds = p->phase == POD_BINDING || p->phase == POD_RUNNING ||
+                         p->phase == POD_RELEASING;
+            left += holds && drain_covers(d, p);
+        }
+    }
+    return left;
+}
+
+// The word for it and what a person said about it; works is whether it could take work.
+static void show_status(const struct show *s, struct jw *w, struct str node, struct str device,
+                        bool works)
+{
+    const struct drain *d = engine_drain(s->engine, node, device);
+    uint32_t left = d ? pods_left(s, d) : 0;
+    struct str word = works ? STR("ready") : device.len > 0 ? STR("sick") : STR("not-ready");
+    if (d) {
+        word = !d->moves ? STR("cordoned") : left > 0 ? STR("draining") : STR("drained");
+    }
+    jw_member_string(w, STR("status"), word);
+    jw_key(w, STR("drain"));
+    if (!d) {
+        jw_null(w);
+        return;
+    }
+    jw_object_begin(w);
+    jw_member_bool(w, STR("moves"), d->moves);
+    show_time(w, STR("since"), d->since_ms);
+    show_time(w, STR("deadline"), d->deadline_ms);
+    jw_member_string(w, STR("author"), d->author);
+    jw_member_string(w, STR("reason"), d->reason);
+    jw_member_i64(w, STR("pods_left"), left);
+    jw_object_end(w);
+}
+
 static void show_device(struct show *s, struct jw *w, const struct node *n,
                         const struct device *dev)
 {
@@ -395,6 +438,8 @@ static void show_device(struct show *s, struct jw *w, const struct node *n,
     jw_member_i64(w, STR("index"), dev->index);
     jw_member_i64(w, STR("numa_node"), dev->numa_node);
     jw_member_bool(w, STR("healthy"), dev->healthy);
+    jw_member_string(w, STR("fault"), dev->fault);
+    show_status(s, w, n->name, dev->uuid, dev->healthy);
     jw_key(w, STR("pods"));
     jw_array_begin(w);
     for (uint32_t i = 0; i < st->workloads_count; i++) {
@@ -444,6 +489,7 @@ void show_node(struct show *s, struct jw *w, const struct node *n)
     jw_member_string(w, STR("name"), n->name);
     jw_member_string(w, STR("pool"), engine_pool_of(s->engine, n));
     jw_member_bool(w, STR("ready"), n->ready);
+    show_status(s, w, n->name, STR(""), n->ready);
     show_pairs(w, STR("labels"), n->labels, n->labels_count);
     show_amount(w, STR("cpu"), RES_CPU, n->cpu_milli);
     show_amount(w, STR("memory"), RES_MEMORY, n->memory_bytes);
@@ -475,8 +521,9 @@ void show_summary(struct show *s, struct jw *w)
     for (uint32_t i = 0; i < st->nodes_count; i++) {
         const struct node *n = &st->nodes[i];
         gpus += n->devices_count;
-        for (uint32_t d = 0; n->ready && d < n->devices_count; d++) {
-            ready += n->devices[d].healthy;
+        bool open = n->ready && !engine_drain(s->engine, n->name, STR(""));
+        for (uint32_t d = 0; open && d < n->devices_count; d++) {
+            ready += n->devices[d].healthy && !engine_drain(s->engine, n->name, n->devices[d].uuid);
         }
     }
     for (uint32_t i = 0; i < st->plan.departments_count; i++) {

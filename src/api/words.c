@@ -31,7 +31,7 @@ static const char *const sentences[REASON_COUNT] = {
     [REASON_NON_PREEMPTIBLE_OVER_QUOTA] =
         "It is non-preemptible and asks for {requested}; {queue} holds {held} non-preemptibly in "
         "node pool {pool}, and non-preemptible work stays inside its guarantee of {bound}.",
-    [REASON_NO_NODES] = "Node pool {pool} has no usable node.",
+    [REASON_NO_NODES] = "Node pool {pool} has no usable node{nodes}.",
     [REASON_NO_NODE_FITS] = "No node of node pool {pool} has {requested} free for a pod; the most "
                             "free on one is {bound}{nodes}.",
     [REASON_TOO_LARGE] = "A pod of it asks for {requested}; the largest node of node pool {pool} "
@@ -85,6 +85,12 @@ static const char *const sentences[REASON_COUNT] = {
         "{other} could be stopped for it, but its disruption budget allows "
         "no more of its pods to be down.",
     [REASON_EVICTED_DRAIN] = "It was stopped to be moved, because its node is being drained.",
+    [REASON_EVICTED_DEVICE_DRAIN] =
+        "It was stopped to be moved, because a device it used is being drained.",
+    [REASON_EVICTED_DRAIN_DEADLINE] =
+        "It was stopped, because the place it had is being drained and was to be free by now.",
+    [REASON_EVICTED_DEVICE_LOST] =
+        "It was stopped, because a device it used is gone or does not work any more.",
     [REASON_RESERVED] = "It has waited so long that room is reserved for it in node pool {pool}; "
                         "what runs there keeps it waiting{until}.",
     [REASON_RESERVED_FOR_OTHER] =
@@ -103,7 +109,7 @@ static const char *const node_causes[NODE_REASON_COUNT] = {
     [NODE_REASON_NO_DEVICES] = "no such devices",
     [NODE_REASON_NO_FRACTIONS] = "whole devices only",
     [NODE_REASON_DEVICES_SMALL] = "memory of its devices too small",
-    [NODE_REASON_DEVICES_SICK] = "devices not healthy",
+    [NODE_REASON_DEVICES_SICK] = "devices sick or closed for new work",
     [NODE_REASON_TOO_SMALL] = "too small even when empty",
     [NODE_REASON_PODS] = "no room for one more pod",
     [NODE_REASON_CPU] = "not enough CPU free",
@@ -311,7 +317,8 @@ static const char *const remedies[REMEDY_COUNT] = {
     [REMEDY_GUARANTEE] = "It would start if {queue} were guaranteed {to} in node pool {pool} "
                          "instead of {from}{above}",
     [REMEDY_NODE] = "It would start if node {node} were ready and open for new work",
-    [REMEDY_HEAL] = "It would start if the devices of node {node} that are sick were healthy",
+    [REMEDY_HEAL] = "It would start if the devices of node {node} that are sick or closed were "
+                    "healthy and open",
     [REMEDY_FREE] = "It would start if {to} of node {node}, held by {holders}, were free",
     [REMEDY_END] = "It would start if {other} ended",
 };
@@ -493,6 +500,9 @@ void words_event(const struct event *event, struct buf *out)
     case EVENT_EVICTED:
         if (event->why.code != REASON_NONE) {
             words_why(&event->why, out);
+            if (event->text.len > 0) {
+                buf_printf(out, " (" STR_FMT ")", STR_ARG(event->text));
+            }
             return;
         }
         buf_printf(out, "Stopped on node " STR_FMT, STR_ARG(node));
@@ -520,6 +530,16 @@ void words_event(const struct event *event, struct buf *out)
         break;
     case EVENT_NODE_LOST:
         buf_printf(out, "Node " STR_FMT " was lost", STR_ARG(node));
+        break;
+    case EVENT_DRAINING:
+        buf_printf(out, "Its place on node " STR_FMT " is being drained", STR_ARG(node));
+        by(event, out);
+        add_text(event->text, out);
+        if (event->why.until_ms != TIME_NEVER) {
+            char at[RFC3339_TEXT_SIZE];
+            buf_printf(out, "; if it still runs there, it is stopped at " STR_FMT,
+                       STR_ARG(rfc3339_format(event->why.until_ms, at)));
+        }
         break;
     }
     buf_char(out, '.');

@@ -187,6 +187,7 @@ static void read_spec(struct call *c, const struct doc *spec, struct workload_sp
                                                   COUNT_OF(restarts), 0),
         .backoff_limit = body_i64(spec, STR("backoff_limit"), 0),
         .auto_delete_ms = body_i64(spec, STR("auto_delete_ms"), -1),
+        .available_min = body_i64(spec, STR("min_available"), 0),
     };
     s->pods_min = body_i64(spec, STR("pods_min"), s->pods);
     s->pools = body_strings(body_get(spec, STR("pools")), c->arena, &s->pools_count);

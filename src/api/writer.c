@@ -372,6 +372,8 @@ void writer_command(struct writer *w, const struct input *command, writer_done *
                 [INPUT_DELETE] = STRS("delete"),
                 [INPUT_IDENTITY] = STRS("identity"),
                 [INPUT_NAME_CLUSTER] = STRS("name cluster"),
+                [INPUT_NODE_DRAIN] = STRS("node drain"),
+                [INPUT_NODE_UNDRAIN] = STRS("node undrain"),
             };
             writer_refused(w, command->author, &command->origin, names[command->kind],
                            &outcome.err);

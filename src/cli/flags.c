@@ -103,6 +103,32 @@ SET(flags_project, "Which", project);
 static const struct flag ref[] = {PROJECT_FLAG, UUID_FLAG};
 SET(flags_ref, "Which", ref);
 
+#define DEVICE_FLAG       \
+    {.name = "device",    \
+     .kind = FLAG_TEXT,   \
+     .metavar = "DEVICE", \
+     .help = "Only this device of it: its number or UUID, as weir node describe shows them"}
+
+static const struct flag drain[] = {
+    {.name = "deadline",
+     .kind = FLAG_DURATION,
+     .metavar = "TIME",
+     .help = "Stop what still runs there after this time (never; 0s: at once)"},
+};
+SET(flags_drain, "Draining", drain);
+
+static const struct flag drain_device[] = {
+    DEVICE_FLAG,
+    {.name = "reason",
+      .kind = FLAG_TEXT,
+      .metavar = "TEXT",
+      .help = "What for; shown to whoever looks at the node or at the work there"},
+};
+SET(flags_drain_device, "What", drain_device);
+
+static const struct flag undrain[] = {DEVICE_FLAG};
+SET(flags_undrain, "What", undrain);
+
 static const struct flag delete[] = {
     {.name = "yes", .letter = 'y', .kind = FLAG_BOOL, .help = "Do not ask"},
 };
@@ -272,6 +298,11 @@ static const struct flag submit_compute[] = {
      .metavar = "N",
      .min = 1,
      .help = "Pods at once (1)"},
+    {.name = "min-pods",
+     .kind = FLAG_WHOLE,
+     .metavar = "N",
+     .min = 1,
+     .help = "Pods that start together; the others follow as there is room, and go first (all)"},
 };
 SET(flags_submit_compute, "Compute", submit_compute);
 
@@ -290,6 +321,11 @@ static const struct flag submit_place[] = {
      .kind = FLAG_WORD,
      .metavar = "preemptible|non-preemptible",
      .help = "May it be stopped for others; non-preemptible starts inside the guarantee only"},
+    {.name = "min-available",
+     .kind = FLAG_WHOLE,
+     .metavar = "N",
+     .min = 0,
+     .help = "Disruption budget: so many of its pods run on, whoever wants their places (0)"},
 };
 SET(flags_submit_place, "Scheduling", submit_place);
 

@@ -5,8 +5,8 @@
 #include "cli/command.h"
 
 extern const struct flag_set flags_list, flags_describe, flags_sections, flags_project,
-    flags_filter, flags_pages, flags_ref, flags_delete, flags_logs, flags_attach, flags_exec,
-    flags_watch, flags_submit, flags_submit_compute, flags_submit_run, flags_submit_place,
-    flags_submit_kubernetes, flags_config_set, flags_plan_change, flags_plan_apply,
-    flags_plan_check, flags_up, flags_server, flags_simulate, flags_sim, flags_bench_submit,
-    flags_bench_cycle, flags_bench_packing;
+    flags_filter, flags_pages, flags_ref, flags_drain, flags_drain_device, flags_undrain,
+    flags_delete, flags_logs, flags_attach, flags_exec, flags_watch, flags_submit,
+    flags_submit_compute, flags_submit_run, flags_submit_place, flags_submit_kubernetes,
+    flags_config_set, flags_plan_change, flags_plan_apply, flags_plan_check, flags_up, flags_server,
+    flags_simulate, flags_sim, flags_bench_submit, flags_bench_cycle, flags_bench_packing;

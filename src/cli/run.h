@@ -10,7 +10,7 @@ command_run run_login, run_logout, run_whoami, run_version, run_config_describe,
 /* run_tenant.c */
 command_run run_cluster_list, run_project_list, run_project_describe, run_project_set,
     run_department_list, run_department_describe, run_nodepool_list, run_nodepool_describe,
-    run_node_list, run_node_describe;
+    run_node_list, run_node_describe, run_node_drain, run_node_undrain;
 /* run_submit.c */
 command_run run_submit;
 /* run_workload.c */

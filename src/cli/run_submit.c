@@ -130,6 +130,8 @@ static void write_spec(struct jw *w, const struct args *args)
     number_member(w, args, STR("memory_limit"), "cpu-memory-limit");
     number_member(w, args, STR("grace_ms"), "termination-grace-period");
     number_member(w, args, STR("pods"), "parallelism");
+    number_member(w, args, STR("pods_min"), "min-pods");
+    number_member(w, args, STR("min_available"), "min-available");
     text_member(w, STR("priority"), args_text(args, "priority"));
     text_member(w, STR("preemptibility"), args_text(args, "preemptibility"));
     pools_member(w, args);
@@ -227,6 +229,8 @@ static void name_flag(const struct args *args, struct err *err)
         {STRS("memory_limit_bytes"), "cpu-memory-limit"                   },
         {STRS("grace_ms"),           "termination-grace-period"           },
         {STRS("pods"),               "parallelism"                        },
+        {STRS("pods_min"),           "min-pods"                           },
+        {STRS("min_available"),      "min-available"                      },
         {STRS("priority"),           "priority"                           },
         {STRS("preemptibility"),     "preemptibility"                     },
         {STRS("pools"),              "node-pools"                         },

@@ -7,6 +7,7 @@
 #include "cli/listing.h"
 #include "cli/picture.h"
 #include "cli/view.h"
+#include "codec/json.h"
 
 /* Columns of a queue in one pool, shared by projects and departments. */
 enum queue_column {
@@ -500,6 +501,7 @@ int run_nodepool_describe(struct cli *cli, const struct args *args)
 enum node_column {
     N_NAME,
     N_POOL,
+    N_STATUS,
     N_READY,
     N_GPUS,
     N_HELD,
@@ -508,11 +510,13 @@ enum node_column {
     N_MEMORY,
     N_MEMORY_HELD,
     N_LABELS,
+    N_REASON,
 };
 static const struct column node_columns[] = {
     {"name",        "NODE",        0                          },
     {"pool",        "NODE POOL",   0                          },
-    {"ready",       "READY",       0                          },
+    {"status",      "STATUS",      0                          },
+    {"ready",       "READY",       COLUMN_EXTRA               },
     {"gpus",        "GPUS",        COLUMN_RIGHT               },
     {"held",        "HELD",        COLUMN_RIGHT               },
     {"cpu",         "CPU",         COLUMN_RIGHT | COLUMN_SPARE},
@@ -520,6 +524,7 @@ static const struct column node_columns[] = {
     {"memory",      "MEMORY",      COLUMN_RIGHT | COLUMN_SPARE},
     {"memory-held", "MEMORY HELD", COLUMN_RIGHT | COLUMN_SPARE},
     {"labels",      "LABELS",      COLUMN_FLEX | COLUMN_EXTRA },
+    {"reason",      "REASON",      COLUMN_FLEX | COLUMN_EXTRA },
 };
 
 static struct str labels_text(struct cli *cli, const struct doc *labels, const char *sep)
@@ -530,6 +535,48 @@ static struct str labels_text(struct cli *cli, const struct doc *labels, const c
                          s.len > 0 ? sep : "", STR_ARG(d->key), STR_ARG(d->text));
     }
     return s.len > 0 ? s : STR("-");
+}
+
+// Of a node or a device.
+static enum tint status_tint(const struct doc *d)
+{
+    struct str status = view_raw(d, "status");
+    if (str_eq(status, STR("ready"))) {
+        return TINT_GOOD;
+    }
+    return str_eq(status, STR("sick")) || str_eq(status, STR("not-ready")) ? TINT_BAD : TINT_WAIT;
+}
+
+// "draining since 2026-11-30 23:04:51 by root, deadline 2026-11-30 23:34:51: new cables (2 pods left)".
+static struct str status_text(struct cli *cli, const struct doc *d)
+{
+    struct arena *a = &cli->arena;
+    const struct doc *drain = doc_get(d, STR("drain"));
+    struct str text = view_text(d, "status");
+    if (view_raw(d, "fault").len > 0) {
+        text = arena_printf(a, STR_FMT " (" STR_FMT ")", STR_ARG(text),
+                            STR_ARG(view_raw(d, "fault")));
+    }
+    if (view_raw(drain, "since").len == 0) {
+        return text;
+    }
+    text = arena_printf(a, STR_FMT " since " STR_FMT " by " STR_FMT, STR_ARG(text),
+                        STR_ARG(view_clock(a, drain, "since")),
+                        STR_ARG(view_text(drain, "author")));
+    if (view_raw(drain, "deadline").len > 0) {
+        text = arena_printf(a, STR_FMT ", deadline " STR_FMT, STR_ARG(text),
+                            STR_ARG(view_clock(a, drain, "deadline")));
+    }
+    if (view_raw(drain, "reason").len > 0) {
+        text = arena_printf(a, STR_FMT ": " STR_FMT, STR_ARG(text),
+                            STR_ARG(view_raw(drain, "reason")));
+    }
+    int64_t left = view_i64(drain, "pods_left", 0);
+    if (left > 0) {
+        text = arena_printf(a, STR_FMT " (%lld %s left)", STR_ARG(text), (long long)left,
+                            left == 1 ? "pod" : "pods");
+    }
+    return text;
 }
 
 int run_node_list(struct cli *cli, const struct args *args)
@@ -549,7 +596,8 @@ int run_node_list(struct cli *cli, const struct args *args)
         table_set(&t, at, N_NAME, view_text(d, "name"));
         table_set(&t, at, N_POOL, view_text(d, "pool"));
         table_set(&t, at, N_READY, view_text(d, "ready"));
-        table_tint(&t, at, N_READY, view_bool(d, "ready") ? TINT_GOOD : TINT_BAD);
+        table_set(&t, at, N_STATUS, view_text(d, "status"));
+        table_tint(&t, at, N_STATUS, status_tint(d));
         table_set(&t, at, N_GPUS, view_text(d, "gpus"));
         table_set(&t, at, N_HELD, view_text(d, "gpus_held"));
         table_set(&t, at, N_CPU, view_text(d, "cpu"));
@@ -557,20 +605,21 @@ int run_node_list(struct cli *cli, const struct args *args)
         table_set(&t, at, N_MEMORY, view_bytes(&cli->arena, d, "memory"));
         table_set(&t, at, N_MEMORY_HELD, view_bytes(&cli->arena, d, "memory_held"));
         table_set(&t, at, N_LABELS, labels_text(cli, doc_get(d, STR("labels")), ","));
+        table_set(&t, at, N_REASON, view_text(doc_get(d, STR("drain")), "reason"));
     }
     return listing_print(cli, &t);
 }
 
-enum device_column { D_INDEX, D_UUID, D_MODEL, D_MEMORY, D_NUMA, D_HEALTH, D_HELD, D_BY };
+enum device_column { D_INDEX, D_UUID, D_MODEL, D_MEMORY, D_NUMA, D_STATUS, D_HELD, D_BY };
 static const struct column device_columns[] = {
-    {"index",   "#",       COLUMN_RIGHT               },
-    {"uuid",    "DEVICE",  0                          },
-    {"model",   "MODEL",   COLUMN_SPARE               },
-    {"memory",  "MEMORY",  COLUMN_RIGHT | COLUMN_SPARE},
-    {"numa",    "NUMA",    COLUMN_RIGHT | COLUMN_SPARE},
-    {"healthy", "HEALTHY", 0                          },
-    {"held",    "HELD",    COLUMN_RIGHT               },
-    {"by",      "HELD BY", COLUMN_FLEX                },
+    {"index",  "#",       COLUMN_RIGHT               },
+    {"uuid",   "DEVICE",  0                          },
+    {"model",  "MODEL",   COLUMN_SPARE               },
+    {"memory", "MEMORY",  COLUMN_RIGHT | COLUMN_SPARE},
+    {"numa",   "NUMA",    COLUMN_RIGHT | COLUMN_SPARE},
+    {"status", "STATUS",  0                          },
+    {"held",   "HELD",    COLUMN_RIGHT               },
+    {"by",     "HELD BY", COLUMN_FLEX                },
 };
 
 static struct str holders(struct cli *cli, const struct doc *pods)
@@ -605,13 +654,22 @@ static void print_devices(struct cli *cli, const struct doc *node)
         table_set(&t, at, D_MEMORY, view_bytes(&cli->arena, d, "memory"));
         table_set(&t, at, D_NUMA,
                   view_i64(d, "numa_node", -1) < 0 ? STR("-") : view_text(d, "numa_node"));
-        table_set(&t, at, D_HEALTH, view_text(d, "healthy"));
-        table_tint(&t, at, D_HEALTH, view_bool(d, "healthy") ? TINT_NONE : TINT_BAD);
+        table_set(&t, at, D_STATUS, view_text(d, "status"));
+        table_tint(&t, at, D_STATUS, status_tint(d));
         table_set(&t, at, D_HELD, view_text(d, "held"));
         table_set(&t, at, D_BY, holders(cli, doc_get(d, STR("pods"))));
     }
     listing_title(cli, "Devices");
     listing_print(cli, &t);
+    for (const struct doc *d = devices->child; d != NULL; d = d->next) {
+        bool drained = view_raw(doc_get(d, STR("drain")), "since").len > 0;
+        if (drained || view_raw(d, "fault").len > 0) {
+            listing_pair(
+                cli,
+                arena_printf(&cli->arena, "Device " STR_FMT, STR_ARG(view_text(d, "index"))).ptr,
+                status_text(cli, d));
+        }
+    }
 }
 
 int run_node_describe(struct cli *cli, const struct args *args)
@@ -626,7 +684,7 @@ int run_node_describe(struct cli *cli, const struct args *args)
            STR_ARG(view_text(d, "name")), tint_end(cli->colour));
     listing_title(cli, "General");
     listing_pair(cli, "Node pool", view_text(d, "pool"));
-    listing_pair(cli, "Ready", view_text(d, "ready"));
+    listing_pair(cli, "Status", status_text(cli, d));
     listing_pair(cli, "Labels", labels_text(cli, doc_get(d, STR("labels")), ", "));
     listing_pair(cli, "GPUs",
                  arena_printf(&cli->arena, STR_FMT ", " STR_FMT " held",
@@ -644,6 +702,75 @@ int run_node_describe(struct cli *cli, const struct args *args)
     }
     print_devices(cli, d);
     return 0;
+}
+
+static void write_drain(const struct args *args, bool drains, struct buf *body)
+{
+    struct jw w;
+    jw_init(&w, body, false);
+    jw_object_begin(&w);
+    if (args_has(args, "device")) {
+        jw_member_string(&w, STR("device"), args_text(args, "device"));
+    }
+    if (drains) {
+        bool moves = command_flag(args->command, STR("deadline"), 0) != NULL;
+        jw_member_bool(&w, STR("moves"), moves);
+        if (moves && args_find(args, "deadline") != NULL) {
+            jw_member_i64(&w, STR("within_ms"), args_number(args, "deadline", 0));
+        }
+        jw_member_string(&w, STR("reason"), args_text(args, "reason"));
+    }
+    jw_object_end(&w);
+}
+
+// What is said of is the node, or the device that was named.
+static const struct doc *named_part(const struct args *args, const struct doc *node)
+{
+    struct str named = args_text(args, "device");
+    const struct doc *devices = doc_get(node, STR("devices"));
+    for (const struct doc *d = devices != NULL ? devices->child : NULL; d != NULL; d = d->next) {
+        if (named.len > 0 &&
+            (str_eq(view_raw(d, "uuid"), named) || str_eq(view_raw(d, "index"), named))) {
+            return d;
+        }
+    }
+    return node;
+}
+
+static int change_node(struct cli *cli, const struct args *args, bool drains)
+{
+    struct str words[] = {STR("nodes"), args->words[0], drains ? STR("drain") : STR("undrain")};
+    struct answer answer;
+    struct err err;
+    struct buf body;
+    int failed = 0;
+    buf_init(&body, 1 << 20);
+    write_drain(args, drains, &body);
+    struct request r = {.method = "POST",
+                        .path = client_path(&cli->client, COUNT_OF(words), words),
+                        .type = "application/json",
+                        .body = buf_view(&body)};
+    if (client_call(&cli->client, &r, &answer, &err) != STATUS_OK) {
+        failed = cli_fail(cli, &err, answer.body);
+    } else if (!listing_form(cli, args, answer.body, &failed)) {
+        const struct doc *part = named_part(args, answer.body);
+        cli_say(cli, STR_FMT "%s" STR_FMT " is " STR_FMT "\n",
+                STR_ARG(view_text(answer.body, "name")), part != answer.body ? " device " : "",
+                STR_ARG(part != answer.body ? view_text(part, "index") : STR("")),
+                STR_ARG(status_text(cli, part)));
+    }
+    buf_done(&body);
+    return failed;
+}
+
+int run_node_drain(struct cli *cli, const struct args *args)
+{
+    return change_node(cli, args, true);
+}
+
+int run_node_undrain(struct cli *cli, const struct args *args)
+{
+    return change_node(cli, args, false);
 }
 
 /* The cluster. */

@@ -148,6 +148,16 @@ static struct str gpu_request(struct cli *cli, const struct doc *w)
     return devices.len > 0 && !str_eq(devices, STR("0")) ? devices : STR("none");
 }
 
+// What its disruption budget says, to stand behind the other numbers of pods.
+static const char *kept(struct cli *cli, const struct doc *w)
+{
+    return view_i64(w, "min_available", 0) == 0
+               ? ""
+               : arena_printf(&cli->arena, ", " STR_FMT " kept running",
+                              STR_ARG(view_text(w, "min_available")))
+                     .ptr;
+}
+
 static void print_compute(struct cli *cli, const struct doc *w)
 {
     listing_title(cli, "Compute");
@@ -176,11 +186,12 @@ static void print_compute(struct cli *cli, const struct doc *w)
                  arena_printf(&cli->arena, STR_FMT " cores, " STR_FMT " a pod",
                               STR_ARG(view_text(w, "cpu")),
                               STR_ARG(view_bytes(&cli->arena, w, "memory"))));
-    listing_pair(
-        cli, "Pods",
-        arena_printf(&cli->arena, STR_FMT " running of " STR_FMT ", at least " STR_FMT " together",
-                     STR_ARG(view_text(w, "pods_running")), STR_ARG(view_text(w, "pods_wanted")),
-                     STR_ARG(view_text(w, "pods_min"))));
+    listing_pair(cli, "Pods",
+                 arena_printf(&cli->arena,
+                              STR_FMT " running of " STR_FMT ", at least " STR_FMT " together%s",
+                              STR_ARG(view_text(w, "pods_running")),
+                              STR_ARG(view_text(w, "pods_wanted")),
+                              STR_ARG(view_text(w, "pods_min")), kept(cli, w)));
     listing_pair(cli, "Restart",
                  arena_printf(&cli->arena, STR_FMT ", " STR_FMT " retries",
                               STR_ARG(view_text(w, "restart")),
@@ -383,7 +394,7 @@ static struct str cause_words(struct str code)
         {STRS("NoDevices"),               STRS("has no GPUs of the kind asked for")                },
         {STRS("WholeDevicesOnly"),        STRS("gives whole GPUs only")                            },
         {STRS("DeviceMemoryTooSmall"),    STRS("has GPUs with too little memory")                  },
-        {STRS("DevicesUnhealthy"),        STRS("would do if all its GPUs were healthy")            },
+        {STRS("DevicesUnhealthy"),        STRS("would do with all its GPUs healthy and open")      },
         {STRS("NodeTooSmall"),            STRS("would be too small even when empty")               },
         {STRS("PodSlotsUsed"),            STRS("runs as many pods as it may")                      },
         {STRS("CpuUsed"),                 STRS("has too little free CPU")                          },

@@ -137,6 +137,39 @@ const struct command commands[] = {
      .sets = {&flags_describe},
      .example = "weir node describe $(hostname)",
      .run = run_node_describe},
+    {.path = "node drain",
+     .summary = "Close a node, or a device of it, for new work and move what runs there",
+     .words = "NAME",
+     .words_min = 1,
+     .words_max = 1,
+     .offer = OFFER_NODE,
+     .sets = {&flags_drain, &flags_drain_device, &flags_describe},
+     .text =
+         "Preemptible work is moved when there is a place for it elsewhere (of a device that is "
+         "drained: on other devices of the node too) and its disruption budget allows it. What "
+         "cannot be moved runs on to its end, or to the deadline: then it is stopped, whatever "
+         "it is, and waits to be started elsewhere. Moving and stopping are a notice (SIGTERM), "
+         "the workload's grace period, then the end by force. The drain holds over restarts, "
+         "until weir node undrain.", .example = "weir node drain $(hostname) --deadline 30m --reason \"new driver\"",
+     .run = run_node_drain},
+    {.path = "node cordon",
+     .summary = "Close a node, or a device of it, for new work; what runs there runs on",
+     .words = "NAME",
+     .words_min = 1,
+     .words_max = 1,
+     .offer = OFFER_NODE,
+     .sets = {&flags_drain_device, &flags_describe},
+     .example = "weir node cordon $(hostname) --device 2 --reason \"ECC errors\"",
+     .run = run_node_drain},
+    {.path = "node undrain",
+     .summary = "Open a drained or cordoned node, or a device of it, for new work again",
+     .words = "NAME",
+     .words_min = 1,
+     .words_max = 1,
+     .offer = OFFER_NODE,
+     .sets = {&flags_undrain, &flags_describe},
+     .example = "weir node undrain $(hostname)",
+     .run = run_node_undrain},
 
     /* workloads */
     {.path = "training standard submit",

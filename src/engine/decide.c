@@ -108,6 +108,7 @@ void engine_decide(const struct engine *e, int64_t now_ms, struct arena *arena, 
     CHECK(now_ms >= e->s.now_ms);
     e->self->decided_ms = now_ms;
     struct tick_builder b = {.arena = arena, .room = free_room(e, arena)};
+    drain_deadlines(e, now_ms, &b);
     for (uint32_t pool = 0; pool < e->s.plan.pools_count; pool++) {
         struct snapshot snap;
         struct decisions d;
@@ -191,7 +192,7 @@ static int64_t workload_next_ms(const struct engine *e, const struct workload *w
 
 int64_t engine_next_ms(const struct engine *e)
 {
-    int64_t next = INT64_MAX;
+    int64_t next = drain_next_ms(e);
     for (uint32_t i = 0; i < e->s.workloads_count; i++) {
         next = num_min_i64(next, workload_next_ms(e, &e->s.workloads[i]));
     }

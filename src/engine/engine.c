@@ -127,6 +127,7 @@ static enum status load(struct engine *e, struct str bytes, struct err *err)
     e->identity_caps = (struct identity_caps){s.identity.users_count, s.identity.applications_count,
                                               s.identity.keys_count, s.identity.roles_count,
                                               s.identity.rules_count};
+    e->drains_cap = s.drains_count;
     leave_room(e);
     e->compact_at_bytes = 2 * e->arenas[other].used_bytes + COMPACT_SLACK;
     tables_build(e);
@@ -173,6 +174,8 @@ static int64_t digest(const struct input *in)
 {
     struct input asked = {.kind = in->kind,
                           .target = in->target,
+                          .node_name = in->node_name,
+                          .drain = in->drain,
                           .plan_apply = in->plan_apply,
                           .submit = in->submit,
                           .name_cluster = in->name_cluster,
@@ -292,6 +295,10 @@ static void check_command(const struct engine *e, const struct input *in, struct
     case INPUT_NAME_CLUSTER:
         name_cluster_check(in, out);
         return;
+    case INPUT_NODE_DRAIN:
+    case INPUT_NODE_UNDRAIN:
+        drain_check(e, in, out);
+        return;
     case INPUT_REFUSED:
     case INPUT_NONE:
     case INPUT_NODE_SEEN:
@@ -348,6 +355,10 @@ static void change(struct step *st, const struct plan_ahead *ahead)
     case INPUT_DELETE:
         life_apply(st);
         return;
+    case INPUT_NODE_DRAIN:
+    case INPUT_NODE_UNDRAIN:
+        drain_apply(st);
+        return;
     case INPUT_NODE_SEEN:
     case INPUT_NODE_LOST:
     case INPUT_POD_STARTED:
@@ -383,7 +394,9 @@ static bool may_free(enum input_kind kind)
     case INPUT_NODE_LOST:
     case INPUT_POD_EXITED:
     case INPUT_POD_FAILED:
+    case INPUT_NODE_UNDRAIN:
         return true;
+    case INPUT_NODE_DRAIN:
     case INPUT_NODE_SEEN:
     case INPUT_SUBMIT:
     case INPUT_NAME_CLUSTER:

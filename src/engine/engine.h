@@ -53,7 +53,7 @@ void engine_decide(const struct engine *e, int64_t now_ms, struct arena *arena, 
 bool engine_answered(const struct engine *e, struct str author, struct str key, struct uuid *id);
 
 /* engine_next_ms: when time alone may change a decision (minimum run time over, grace over,
- * auto-deletion, back-off), INT64_MAX if never. */
+ * auto-deletion, back-off, the deadline of a drain), INT64_MAX if never. */
 int64_t engine_next_ms(const struct engine *e);
 
 /* engine_outstanding lists effects asked for and not confirmed: to be done again after a restart. */
@@ -104,6 +104,10 @@ void engine_remedy(const struct engine *e, const struct workload *w, int64_t now
 /* Fair share of a queue of a pool, in device shares, as the last decision saw it: for display. */
 int64_t engine_fair_share(const struct engine *e, struct str pool, struct str queue,
                           bool department);
+/* engine_drain: whether a node, or a device of it ("": the node itself), is closed for new work; NULL:
+ * it is not. drain_covers: whether the place that the pod holds is what was closed. */
+const struct drain *engine_drain(const struct engine *e, struct str node, struct str device);
+bool drain_covers(const struct drain *d, const struct pod *p);
 /* Node pool a node belongs to. */
 struct str engine_pool_of(const struct engine *e, const struct node *n);
 const struct workload *engine_find(const struct engine *e, struct uuid id);

@@ -221,6 +221,11 @@ static void next_input(struct bytes *b, struct arena *a, struct input *in)
         next_tick(b, a, &in->tick);
     } else if (in->kind == INPUT_IDENTITY) {
         next_identity(b, a, &in->identity);
+    } else if (in->kind == INPUT_NODE_DRAIN || in->kind == INPUT_NODE_UNDRAIN) {
+        uint32_t device = next(b, 6);
+        in->drain.device = device < 4 ? device_name(a, in->node_name, device) : STR("");
+        in->drain.moves = next(b, 4) != 0;
+        in->drain.within_ms = next(b, 2) ? next_number(b) : -1;
     } else {
         in->pod = (struct pod_report){.pod = next_id(b, 24),
                                       .attempt = next(b, 4),

@@ -62,6 +62,7 @@ static void freeze_config(struct freezer *f)
 static void freeze_node(struct freezer *f, uint32_t row)
 {
     const struct node *n = &f->e->s.nodes[row];
+    const struct drain *drain = engine_drain(f->e, n->name, STR(""));
     struct snap_node *sn = ARRAY_PUSH(f->arena, &f->s->nodes);
     uint32_t ix = f->s->nodes.count - 1;
     f->node_of[row] = ix;
@@ -74,15 +75,18 @@ static void freeze_node(struct freezer *f, uint32_t row)
         .memory_bytes = n->memory_bytes,
         .pods = n->pods_max,
         .ready = n->ready,
-        .schedulable = true,
+        .schedulable = !drain,
+        .draining = drain && drain->moves,
     };
     for (uint32_t d = 0; d < n->devices_count; d++) {
+        drain = engine_drain(f->e, n->name, n->devices[d].uuid);
         *ARRAY_PUSH(f->arena, &f->s->devices) = (struct snap_device){
             .node = {ix},
             .tag = d,
             .ordinal = d,
             .memory_bytes = n->devices[d].memory_bytes,
-            .healthy = n->devices[d].healthy,
+            .healthy = n->devices[d].healthy && !drain,
+            .draining = drain && drain->moves,
         };
     }
 }
@@ -222,6 +226,7 @@ static void freeze_task(struct freezer *f, uint32_t workload, uint32_t pod, uint
 {
     const struct pod *p = &w->pods[pod];
     uint32_t first = f->s->holds.count;
+    bool overdue = drain_overdue(f->e, p, f->s->config.now_ms) != NULL; // to be stopped this tick
     if (node != IX_NONE) {
         freeze_holds(f, workload_pod(w, pod)->gpu_memory_bytes, node, p->devices, p->devices_count);
     }
@@ -231,14 +236,14 @@ static void freeze_task(struct freezer *f, uint32_t workload, uint32_t pod, uint
         .workload = {workload},
         .group = {IX_NONE},
         .shape = {shape},
-        .state = task_state(p, f->s->config.now_ms),
+        .state = overdue ? TASK_RELEASING : task_state(p, f->s->config.now_ms),
         .order_rank = pod,
         .created_ms = w->created_ms,
         .node = {node == IX_NONE ? IX_NONE : f->node_of[node]},
         .hold_first = first,
         .hold_count = f->s->holds.count - first,
         .nominated_node = IX_NONE,
-        .returns = p->phase == POD_RELEASING && p->move,
+        .returns = overdue || (p->phase == POD_RELEASING && p->move),
     };
 }
 
@@ -275,6 +280,33 @@ static void freeze_row(struct freezer *f, uint32_t row, uint32_t needed)
     };
 }
 
+// The disruption budget over the pods that were frozen since first.
+static void freeze_budget(struct freezer *f, uint32_t row, uint32_t first)
+{
+    const struct workload *w = &f->e->s.workloads[row];
+    int64_t least = w->spec.available_min;
+    for (uint32_t i = 0; i < w->pods_count && least > 0; i++) {
+        const struct pod *p = &w->pods[i];
+        // As for the minimum of a gang: members that are done, or run in another pool, count.
+        bool elsewhere = p->phase == POD_RUNNING &&
+                         f->node_of[tables_node(&f->e->s, p->node)] == IX_NONE;
+        least -= p->phase == POD_SUCCEEDED || elsewhere;
+    }
+    if (least <= 0) {
+        return;
+    }
+    *ARRAY_PUSH(f->arena, &f->s->budgets) = (struct snap_budget){
+        .name = number_name(f->arena, row),
+        .tag = row,
+        .available_min = (uint32_t)least,
+        .member_first = f->s->budget_members.count,
+        .member_count = f->s->tasks.count - first,
+    };
+    for (uint32_t t = first; t < f->s->tasks.count; t++) {
+        *ARRAY_PUSH(f->arena, &f->s->budget_members) = (struct task_ref){t};
+    }
+}
+
 static void freeze_workload(struct freezer *f, uint32_t row)
 {
     const struct workload *w = &f->e->s.workloads[row];
@@ -301,11 +333,13 @@ static void freeze_workload(struct freezer *f, uint32_t row)
         *ARRAY_PUSH(f->arena, &f->s->shapes) = shape_of(&w->spec.master);
     }
     freeze_row(f, row, needed > 0 ? (uint32_t)needed : 0);
+    uint32_t first = f->s->tasks.count;
     for (uint32_t i = 0; i < w->pods_count; i++) {
         if (pod_is_here(f, w, &w->pods[i], tried_here, &node)) {
             freeze_task(f, f->workload_of[row], i, shape + (w->spec.has_master && i == 0), w, node);
         }
     }
+    freeze_budget(f, row, first);
 }
 
 // For whom a workload was stopped that has not started since.

@@ -138,16 +138,28 @@ static bool books_ok(struct inspector *in)
 
 /* ---- past use ---- */
 
+static bool is_closed(const struct state *s, struct str node, struct str device)
+{
+    for (uint32_t i = 0; i < s->drains_count; i++) {
+        if (str_eq(s->drains[i].node, node) && str_eq(s->drains[i].device, device)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static struct held pool_has(const struct engine *e, uint32_t pool)
 {
     struct held h = {0};
     for (uint32_t i = 0; i < e->s.nodes_count; i++) {
         const struct node *n = &e->s.nodes[i];
-        if (n->ready && tables_pool_of(&e->s.plan, n) == pool) {
+        if (n->ready && !is_closed(&e->s, n->name, STR("")) &&
+            tables_pool_of(&e->s.plan, n) == pool) {
             h.cpu_milli += n->cpu_milli;
             h.memory_bytes += n->memory_bytes;
             for (uint32_t d = 0; d < n->devices_count; d++) {
-                h.gpu_share += n->devices[d].healthy ? DEVICE_SHARE : 0;
+                bool open = n->devices[d].healthy && !is_closed(&e->s, n->name, n->devices[d].uuid);
+                h.gpu_share += open ? DEVICE_SHARE : 0;
             }
         }
     }

@@ -60,7 +60,7 @@ struct engine {
     uint32_t live;
     size_t compact_at_bytes;
     struct state s;
-    uint32_t books_cap, workloads_cap, answers_cap, nodes_cap;
+    uint32_t books_cap, workloads_cap, answers_cap, nodes_cap, drains_cap;
     struct identity_caps {
         uint32_t users, applications, keys, roles, rules;
     } identity_caps;
@@ -176,6 +176,19 @@ void name_cluster_check(const struct input *in, struct outcome *out);
 void name_cluster_apply(struct step *st);
 void life_check(const struct engine *e, const struct input *in, struct outcome *out);
 void life_apply(struct step *st);
+/* drain.c: what a person closed for new work; drain_covers is in engine.h */
+void drain_check(const struct engine *e, const struct input *in, struct outcome *out);
+void drain_apply(struct step *st);
+bool drains_sorted(const struct state *s);
+bool node_is_open(const struct engine *e, const struct node *n); /* ready too */
+bool device_is_open(const struct engine *e, const struct node *n,
+                    uint32_t device); /* healthy too */
+/* drain_overdue: by which drain a pod that runs should have left its place by now_ms; NULL: by none.
+ * drain_deadlines adds the end of all those pods to a tick. */
+const struct drain *drain_overdue(const struct engine *e, const struct pod *p, int64_t now_ms);
+struct tick_builder;
+void drain_deadlines(const struct engine *e, int64_t now_ms, struct tick_builder *b);
+int64_t drain_next_ms(const struct engine *e); /* the next deadline; INT64_MAX: none */
 void plan_apply_check(const struct engine *e, const struct input *in, struct plan *merged,
                       struct outcome *out);
 void plan_apply_do(struct step *st, const struct plan *merged);

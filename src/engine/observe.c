@@ -10,6 +10,7 @@
 #include "base/sort.h"
 #include "engine/machine.h"
 #include "model/ids.h"
+#include "model/reason.h"
 
 static void pod_report(struct step *st)
 {
@@ -48,20 +49,22 @@ static int device_order(const void *a, const void *b, void *ctx)
     return str_cmp(((const struct device *)a)->uuid, ((const struct device *)b)->uuid);
 }
 
-static bool node_has(const struct node *n, struct str uuid)
+static bool node_has(const struct node *n, struct str uuid, struct str *fault)
 {
+    *fault = STR("gone");
     for (uint32_t i = 0; i < n->devices_count; i++) {
-        if (n->devices[i].healthy && str_eq(n->devices[i].uuid, uuid)) {
-            return true;
+        if (str_eq(n->devices[i].uuid, uuid)) {
+            *fault = n->devices[i].fault;
+            return n->devices[i].healthy;
         }
     }
     return false;
 }
 
-static bool pod_lacks_device(const struct node *n, const struct pod *p)
+static bool pod_lacks_device(const struct node *n, const struct pod *p, struct str *fault)
 {
     for (uint32_t i = 0; i < p->devices_count; i++) {
-        if (!node_has(n, p->devices[i].uuid)) {
+        if (!node_has(n, p->devices[i].uuid, fault)) {
             return true;
         }
     }
@@ -76,12 +79,14 @@ static void stop_stranded(struct step *st, const struct node *n)
         bool any = false;
         for (uint32_t i = 0; i < w->pods_count; i++) {
             const struct pod *p = &w->pods[i];
+            struct str fault;
             if ((p->phase == POD_BINDING || p->phase == POD_RUNNING) && str_eq(p->node, n->name) &&
-                pod_lacks_device(n, p)) {
+                pod_lacks_device(n, p, &fault)) {
                 struct event *ev = workload_event(st, row, EVENT_EVICTED);
                 ev->pod = p->id;
                 ev->node = p->node;
-                ev->text = STR("a device it runs on is gone or not healthy");
+                ev->why.code = REASON_EVICTED_DEVICE_LOST;
+                ev->text = fault;
                 pod_stop(st, row, i, true);
                 any = true;
             }
@@ -210,6 +215,8 @@ void observe_apply(struct step *st)
     case INPUT_REFUSED:
     case INPUT_TICK:
     case INPUT_IDENTITY:
+    case INPUT_NODE_DRAIN:
+    case INPUT_NODE_UNDRAIN:
     case INPUT_KIND_COUNT:
         return;
     }

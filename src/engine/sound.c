@@ -218,6 +218,9 @@ enum status state_sound(const struct state *s, struct arena *scratch, struct err
                            STR_ARG(name));
         }
     }
+    if (!drains_sorted(s)) {
+        return err_set(err, STATUS_CORRUPT, "the drains in the state are not in order");
+    }
     for (uint32_t i = 0; i < s->workloads_count; i++) {
         if (!workload_sound(s, &s->workloads[i])) {
             struct str name = str_sub(s->workloads[i].name, 0, 100);

@@ -76,6 +76,7 @@ bool spec_numbers_ok(const struct workload_spec *s, struct outcome *out)
     const struct range ranges[] = {
         {"pods",           s->pods,                    1,  WORKLOAD_PODS_MAX, ""                        },
         {"pods_min",       s->pods_min,                1,  s->pods,           " (no more than all pods)"},
+        {"min_available",  s->available_min,           0,  s->pods,           " (no more than all pods)"},
         {"priority",       s->priority,                0,  1000,              ""                        },
         {"preemptibility", (int64_t)s->preemptibility, 0,  NON_PREEMPTIBLE,   ""                        },
         {"restart",        (int64_t)s->restart,        0,  RESTART_ALWAYS,    ""                        },

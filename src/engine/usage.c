@@ -188,13 +188,13 @@ void usage_book_all(struct engine *e)
     }
 }
 
-static struct held node_has(const struct node *n)
+static struct held node_has(const struct engine *e, const struct node *n)
 {
     struct held h = {0};
-    if (n->ready) {
+    if (node_is_open(e, n)) {
         h = (struct held){.cpu_milli = n->cpu_milli, .memory_bytes = n->memory_bytes};
         for (uint32_t d = 0; d < n->devices_count; d++) {
-            h.gpu_share += n->devices[d].healthy ? DEVICE_SHARE : 0;
+            h.gpu_share += device_is_open(e, n, d) ? DEVICE_SHARE : 0;
         }
     }
     return h;
@@ -203,7 +203,7 @@ static struct held node_has(const struct node *n)
 void usage_node(struct engine *e, uint32_t node, bool gone)
 {
     uint32_t pool = e->t.node_rows[node].pool;
-    struct held h = node_has(&e->s.nodes[node]);
+    struct held h = node_has(e, &e->s.nodes[node]);
     usage_book(e, pool, IX_NONE);
     held_add(&e->t.pool_has[pool], &h, gone);
 }
@@ -229,7 +229,7 @@ void usage_build(struct engine *e)
         t->project_books[i] = IX_NONE;
     }
     for (uint32_t i = 0; i < e->s.nodes_count; i++) {
-        struct held h = node_has(&e->s.nodes[i]);
+        struct held h = node_has(e, &e->s.nodes[i]);
         held_add(&t->pool_has[t->node_rows[i].pool], &h, false);
     }
     for (uint32_t i = 0; i < e->s.books_count; i++) {

@@ -54,6 +54,15 @@ static const struct field refused_fields[] = {
 };
 static const struct record record_refused = RECORD("refused", struct refused, refused_fields);
 
+static const struct field drain_ask_fields[] = {
+    F_STR(1, struct drain_ask, device),
+    F_BOOL(2, struct drain_ask, moves),
+    F_I64(3, struct drain_ask, within_ms),
+    F_STR(4, struct drain_ask, reason),
+};
+static const struct record record_drain_ask = RECORD("drain_ask", struct drain_ask,
+                                                     drain_ask_fields);
+
 static const struct field bind_fields[] = {
     F_UUID(1, struct bind, pod),
     F_STR(2, struct bind, node),
@@ -109,6 +118,7 @@ static const struct field input_fields[] = {
     F_RECORD(14, struct input, tick, record_tick),
     F_RECORD(15, struct input, identity, record_identity_change),
     F_RECORD(16, struct input, origin, record_origin),
+    F_RECORD(17, struct input, drain, record_drain_ask),
     F_RECORD(20, struct input, name_cluster, record_name_cluster),
 };
 const struct record record_input = RECORD("input", struct input, input_fields);
@@ -122,6 +132,8 @@ bool input_is_command(enum input_kind kind)
     case INPUT_RESUME:
     case INPUT_DELETE:
     case INPUT_IDENTITY:
+    case INPUT_NODE_DRAIN:
+    case INPUT_NODE_UNDRAIN:
     case INPUT_NAME_CLUSTER:
         return true;
     case INPUT_NONE:

@@ -26,6 +26,8 @@ enum input_kind {
     /* commands again: kinds are stored, so they are only added */
     INPUT_IDENTITY, /* of users, service accounts, keys, roles, access rules */
     INPUT_NAME_CLUSTER,
+    INPUT_NODE_DRAIN,
+    INPUT_NODE_UNDRAIN,
     INPUT_KIND_COUNT
 };
 
@@ -62,6 +64,13 @@ struct pod_report {
     int64_t exit_code; /* EXITED */
     struct str
         reason; /* "Completed", "Error", "OOMKilled", "NodeLost", "Stopped", or why a start failed */
+};
+/* NODE_DRAIN and NODE_UNDRAIN, of node_name. */
+struct drain_ask {
+    struct str device; /* UUID, or the device's index on its node in digits; "": the whole node */
+    bool moves;
+    int64_t within_ms; /* what still runs there after this time is stopped; -1: never */
+    struct str reason;
 };
 struct refused {
     struct str what;
@@ -116,7 +125,7 @@ struct input {
     struct str author;    /* user of a command, "" for weir */
     struct str key;       /* idempotency key, "" none */
     struct uuid target;   /* workload of SUSPEND, RESUME, DELETE */
-    struct str node_name; /* NODE_LOST */
+    struct str node_name; /* NODE_LOST, NODE_DRAIN, NODE_UNDRAIN */
     struct plan_apply plan_apply;
     struct submit submit;
     struct name_cluster name_cluster;
@@ -126,6 +135,7 @@ struct input {
     struct tick tick;
     struct identity_change identity;
     struct origin origin;
+    struct drain_ask drain;
 };
 
 bool input_is_command(enum input_kind kind); /* REFUSED is none */

@@ -45,7 +45,8 @@
 #define CRON_LEN_MAX            256u
 
 /* ---- nodes ---- */
-#define NODE_NAME_LEN_MAX 253u /* as in Kubernetes */
+#define NODE_NAME_LEN_MAX 253u  /* as in Kubernetes */
+#define DRAIN_REASON_MAX  1024u /* bytes of what a person says about a drain */
 
 /* ---- workloads ---- */
 #define WORKLOAD_NAME_LEN_MAX 63u

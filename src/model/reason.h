@@ -22,7 +22,7 @@
     X(OVER_LIMIT, "OverLimit")            /* queue, resource, requested, held, bound */            \
     X(NON_PREEMPTIBLE_OVER_QUOTA, "NonPreemptibleOverQuota") /* the same */                        \
     /* it waits: nothing is free for it */                                                         \
-    X(NO_NODES, "NoNodes")        /* the pool has no usable node */                                \
+    X(NO_NODES, "NoNodes")        /* the pool has no usable node; nodes[] if it has any at all */  \
     X(NO_NODE_FITS, "NoNodeFits") /* task, nodes[]; requested of resource, bound: largest free */  \
     X(TOO_LARGE, "LargerThanAnyNode") /* task, nodes[]; requested, bound: largest node */          \
     X(GANG_INCOMPLETE,                                                                             \
@@ -60,7 +60,11 @@
     X(EVICTED_DRAIN, "EvictedForDrain")  /* its node is drained; node: where to */                 \
     X(RESERVED, "WaitingForReservation") /* it has waited long: node, from when: until_ms */       \
     X(RESERVED_FOR_OTHER,                                                                          \
-      "ReservedForOther") /* other starts there at until_ms; its end would be later: node */
+      "ReservedForOther") /* other starts there at until_ms; its end would be later: node */       \
+    /* it was stopped, its place being of no use any more */                                       \
+    X(EVICTED_DEVICE_DRAIN, "EvictedForDeviceDrain")    /* a device it holds; node: where to */    \
+    X(EVICTED_DRAIN_DEADLINE, "EvictedAtDrainDeadline") /* until_ms: that was the deadline */      \
+    X(EVICTED_DEVICE_LOST, "EvictedForLostDevice")      /* a device it holds is gone or sick */
 
 enum reason_code {
 #define X(code, name) REASON_##code,

@@ -103,6 +103,7 @@ struct snap_device {
     uint32_t zone;        /* place among the zones of its node; 0 where it has none */
     int64_t memory_bytes; /* 0: unknown, requests by memory do not fit */
     bool healthy;         /* false: nothing is placed on it, not part of the totals */
+    bool draining;        /* not healthy, and preemptible pods that hold it are moved off it */
 };
 
 /* A label key that topologies or affinity look at; values are small numbers per key. Not sorted. */

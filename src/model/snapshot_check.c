@@ -60,6 +60,9 @@ static enum status check_nodes(const struct snapshot *s, struct err *err)
         if (d->zone >= n->zone_count && (n->zone_count > 0 || d->zone > 0)) {
             return BAD("devices", i, "zone", "its node has no such zone");
         }
+        if (d->draining && d->healthy) {
+            return BAD("devices", i, "draining", "takes new work all the same");
+        }
         if (!in_range(d->memory_bytes, AMOUNT_MAX)) {
             return BAD("devices", i, "memory_bytes", "outside [0, 2^46]");
         }

@@ -12,6 +12,7 @@ static const struct field device_fields[] = {
     F_STR(1, struct device, uuid),         F_STR(2, struct device, model),
     F_I64(3, struct device, memory_bytes), F_I64(4, struct device, index),
     F_I64(5, struct device, numa_node),    F_BOOL(6, struct device, healthy),
+    F_STR(7, struct device, fault),
 };
 static const struct record record_device = RECORD("device", struct device, device_fields);
 
@@ -28,6 +29,14 @@ static const struct field node_fields[] = {
     F_LIST(10, struct node, notes, record_str_item),
 };
 const struct record record_node = RECORD("node", struct node, node_fields);
+
+static const struct field drain_fields[] = {
+    F_STR(1, struct drain, node),        F_STR(2, struct drain, device),
+    F_BOOL(3, struct drain, moves),      F_I64(4, struct drain, since_ms),
+    F_I64(5, struct drain, deadline_ms), F_STR(6, struct drain, author),
+    F_STR(7, struct drain, reason),
+};
+const struct record record_drain = RECORD("drain", struct drain, drain_fields);
 
 static const struct field env_var_fields[] = {
     F_STR(1, struct env_var, name),
@@ -70,6 +79,7 @@ static const struct field workload_spec_fields[] = {
     F_U32(13, struct workload_spec, framework),
     F_BOOL(14, struct workload_spec, has_master),
     F_RECORD(15, struct workload_spec, master, record_pod_spec),
+    F_I64(16, struct workload_spec, available_min),
 };
 const struct record record_workload_spec = RECORD("workload_spec", struct workload_spec,
                                                   workload_spec_fields);
@@ -202,6 +212,7 @@ static const struct field state_fields[] = {
     F_I64(10, struct state, change_seq),
     F_LIST(11, struct state, books, record_book),
     F_RECORD(12, struct state, identity, record_identity),
+    F_LIST(13, struct state, drains, record_drain),
     F_UUID(20, struct state, cluster_id),
     F_STR(21, struct state, cluster_name),
     F_I64(22, struct state, cluster_ms),

@@ -17,6 +17,7 @@ struct device {
     int64_t index;     /* on its node, for display only */
     int64_t numa_node; /* -1 unknown */
     bool healthy;
+    struct str fault; /* why it is not healthy: "Xid 79"; "" otherwise */
 };
 struct label {
     struct str key, value;
@@ -32,6 +33,16 @@ struct node {
     struct str_item
         *notes; /* what is not enforced on this node ("no cgroups: CPU limits are not enforced") */
     uint32_t notes_count;
+};
+
+/* What a person closed for new work: a node, or one device of it. Sorted by node, then device. */
+struct drain {
+    struct str node;
+    struct str device; /* UUID; "": the whole node */
+    bool moves; /* what runs there is moved to free places; else it is closed only (cordoned) */
+    int64_t since_ms;
+    int64_t deadline_ms; /* what still runs there then is stopped; -1: it runs to its end */
+    struct str author, reason;
 };
 
 /* ---- workloads ---- */
@@ -93,6 +104,8 @@ struct workload_spec {
     enum framework framework;
     bool has_master; /* the first pod is as `master`, the others as `pod` */
     struct pod_spec master;
+    int64_t available_min; /* disruption budget: so many of its pods run on, whoever else wants
+                                their places; <= pods, 0: none */
 };
 
 enum pod_phase {
@@ -155,6 +168,7 @@ enum event_kind {
     EVENT_DELETED,
     EVENT_START_FAILED,
     EVENT_NODE_LOST,
+    EVENT_DRAINING, /* notice: the place of the pod is being drained; why.until_ms: the deadline */
 };
 struct event {
     int64_t at_ms;
@@ -244,7 +258,8 @@ struct state {
     struct claim *claims;
     struct answer *answers; /* the last ANSWERS_MAX, oldest first */
     struct book *books;     /* in order of creation, one for a pool and project */
-    uint32_t nodes_count, workloads_count, claims_count, answers_count, books_count;
+    struct drain *drains;
+    uint32_t nodes_count, workloads_count, claims_count, answers_count, books_count, drains_count;
     struct identity identity;
 };
 
@@ -252,7 +267,7 @@ enum { EVENTS_MAX = 64, ANSWERS_MAX = 4096 };
 
 extern const struct record record_label, record_node, record_pod_spec, record_workload_spec,
     record_pod, record_why, record_event, record_workload, record_claim, record_answer,
-    record_state, record_held_device, record_book;
+    record_state, record_held_device, record_book, record_drain;
 
 /* Derived words of the product: phase of a workload as Run:ai names it ("Pending", "Running", …). */
 struct str workload_phase(const struct workload *w);

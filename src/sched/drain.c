@@ -10,10 +10,26 @@
 #include "sched/quota.h"
 #include "sched/trial.h"
 
-static bool on_draining_node(const struct sched *s, uint32_t task)
+static bool on_draining_node(const struct sched *s, const struct place *place)
 {
-    return s->tasks[task].state == WORK_HELD &&
-           s->snap->nodes.items[s->tasks[task].place.node].draining;
+    return s->snap->nodes.items[place->node].draining;
+}
+
+static bool on_draining_device(const struct sched *s, const struct place *place)
+{
+    for (uint32_t h = 0; h < place->hold_count; h++) {
+        if (s->snap->devices.items[s->holds.items[place->hold_first + h].device.ix].draining) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_to_move(const struct sched *s, uint32_t task)
+{
+    const struct work *w = &s->tasks[task];
+    return w->state == WORK_HELD &&
+           (on_draining_node(s, &w->place) || on_draining_device(s, &w->place));
 }
 
 static void record(struct sched *s, uint32_t task)
@@ -21,7 +37,8 @@ static void record(struct sched *s, uint32_t task)
     struct decision_evict *e = state_evict_record(s, task);
     e->moved = true;
     e->action = s->action;
-    reason_init(&e->reason, REASON_EVICTED_DRAIN);
+    reason_init(&e->reason, on_draining_node(s, &s->tasks[task].old) ? REASON_EVICTED_DRAIN
+                                                                     : REASON_EVICTED_DEVICE_DRAIN);
     e->reason.task.ix = task;
     e->reason.node.ix = s->tasks[task].place.node;
 }
@@ -73,7 +90,7 @@ static void drain_workload(struct sched *s, uint32_t workload)
     uint32_t *tasks = ARENA_ARRAY(s->scratch, uint32_t, w->task_count);
     uint32_t count = 0;
     for (uint32_t t = w->task_first; t < w->task_first + w->task_count; t++) {
-        if (on_draining_node(s, t)) {
+        if (is_to_move(s, t)) {
             tasks[count++] = t;
         }
     }
@@ -89,6 +106,9 @@ void drain_run(struct sched *s)
     bool any = false;
     for (uint32_t n = 0; n < s->node_count && !any; n++) {
         any = s->snap->nodes.items[n].draining;
+    }
+    for (uint32_t d = 0; d < s->snap->devices.count && !any; d++) {
+        any = s->snap->devices.items[d].draining;
     }
     enum action action = s->action;
     s->action = ACTION_CONSOLIDATE;

@@ -26,17 +26,17 @@ static int rank(enum reason_code code)
     case REASON_VICTIMS_NOT_ENOUGH:
     case REASON_NO_VICTIMS:
         return 4;
-    case REASON_VICTIMS_PROTECTED:
-    case REASON_VICTIMS_IN_BUDGET:
     case REASON_SEARCH_EXHAUSTED:
         return 5;
     case REASON_FAIR_SHARE_REACHED:
         return 6;
+    case REASON_VICTIMS_PROTECTED:
+    case REASON_VICTIMS_IN_BUDGET:
+        return 7; // in its own queue it may take, but for that
     case REASON_PREEMPTION_DELAY:
     case REASON_RESERVED_FOR_OTHER:
-        return 7;
-    case REASON_DEPTH_REACHED:
         return 8;
+    case REASON_DEPTH_REACHED:
     case REASON_PARTLY_PLACED:
         return 9;
     case REASON_WAITING_FOR_RELEASE:
@@ -62,6 +62,9 @@ static int rank(enum reason_code code)
     case REASON_EVICTED_CONSOLIDATION:
     case REASON_EVICTED_STALE:
     case REASON_EVICTED_DRAIN:
+    case REASON_EVICTED_DEVICE_DRAIN:
+    case REASON_EVICTED_DRAIN_DEADLINE:
+    case REASON_EVICTED_DEVICE_LOST:
     case REASON_COUNT:
         break;
     }
@@ -147,6 +150,20 @@ static void lacking(struct sched *s, uint32_t task, bool empty, struct reason *r
     r->bound = most.v[r->resource];
 }
 
+// What no node can take may be waiting for nodes or devices that are closed, lost or sick for a time,
+// rather than be too large.
+static void mind_closed(const struct sched *s, struct reason *r)
+{
+    uint32_t closed = r->nodes[NODE_REASON_NOT_READY] + r->nodes[NODE_REASON_CORDONED];
+    if (closed == s->node_count) {
+        r->code = REASON_NO_NODES;
+        r->requested = r->bound = 0;
+        r->resource = RES_GPU;
+    } else if (r->nodes[NODE_REASON_DEVICES_SICK] > 0) {
+        r->code = REASON_NO_NODE_FITS;
+    }
+}
+
 // Why one pod finds no place, whatever else its workload needs.
 static void explain_pod(struct sched *s, uint32_t task, struct reason *r)
 {
@@ -169,6 +186,9 @@ static void explain_pod(struct sched *s, uint32_t task, struct reason *r)
     }
     r->task.ix = task;
     fit_histogram(s, task, r);
+    if (p->feasible_count == 0) {
+        mind_closed(s, r);
+    }
     if (p->dead) {
         p->dead_reason = ARENA_NEW(s->arena, struct reason);
         *p->dead_reason = *r;
@@ -203,7 +223,8 @@ void explain_failure(struct sched *s, const struct task_list *tasks,
         return;
     }
     explain_pod(s, task, r);
-    if (r->code == REASON_NO_NODE_FITS && larger_than_pool(s, tasks, r)) {
+    if (r->code == REASON_NO_NODE_FITS && r->nodes[NODE_REASON_DEVICES_SICK] == 0 &&
+        larger_than_pool(s, tasks, r)) {
         return;
     }
     if (failure->group != IX_NONE) {

@@ -218,6 +218,7 @@ static void heal_devices(struct change *c)
     OWN(c, devices);
     for (uint32_t d = n->device_first; d < n->device_first + n->device_count; d++) {
         c->s->devices.items[d].healthy = true;
+        c->s->devices.items[d].draining = false;
     }
 }
 

@@ -83,16 +83,36 @@ static bool same_devices(const struct sched *s, const struct place *place,
     return true;
 }
 
+// No device is sick or drained.
+static bool all_open(const struct sched *s, const struct place *place)
+{
+    for (uint32_t h = 0; h < place->hold_count; h++) {
+        if (s->devices[s->holds.items[place->hold_first + h].device.ix].cap == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Whether a pod that was to leave the node may as well be left where it is.
+static bool is_same_place(const struct sched *s, uint32_t task, uint32_t node,
+                          const struct snap_hold *holds, uint32_t count)
+{
+    const struct work *w = &s->tasks[task];
+    enum gpu_kind gpu = shape_of(s, task)->gpu;
+    if (w->state != WORK_EVICTED || w->old.node != node) {
+        return false;
+    }
+    return gpu == GPU_SHARE || gpu == GPU_MEMORY ? same_devices(s, &w->old, holds, count)
+                                                 : all_open(s, &w->old);
+}
+
 void trial_place(struct sched *s, uint32_t task, uint32_t node, const struct snap_hold *holds,
                  uint32_t count, bool pipelined)
 {
     struct work *w = &s->tasks[task];
     CHECK(w->state == WORK_PENDING || w->state == WORK_EVICTED);
-    if (w->state == WORK_EVICTED && w->old.node == node &&
-        (shape_of(s, task)->gpu != GPU_SHARE && shape_of(s, task)->gpu != GPU_MEMORY
-             ? true
-             : same_devices(s, &w->old, holds, count)) &&
-        trial_stay(s, task)) {
+    if (is_same_place(s, task, node, holds, count) && trial_stay(s, task)) {
         return;
     }
     (void)push_op(s, OP_PLACE, task);

@@ -47,6 +47,22 @@ static void read_zones(struct parsing *p, const struct at *up, const struct doc 
     }
 }
 
+/* Devices of the node, by their numbers, that take no new work. */
+static void read_closed(struct parsing *p, const struct at *up, const char *key,
+                        const struct doc *d, const struct case_node *node, bool draining)
+{
+    const struct at at = {up, str_from_c(key), 0};
+    for (const struct doc *n = list_of(p, &at, d); n; n = n->next) {
+        int64_t ordinal = count_of(p, &at, "", n, (int64_t)node->device_count - 1, 0);
+        if (node->device_count > 0) {
+            struct case_device *device =
+                &p->c->world.devices.items[node->device_first + num_u32((uint64_t)ordinal)];
+            device->sick = device->sick || !draining;
+            device->draining = device->draining || draining;
+        }
+    }
+}
+
 static void read_node(struct parsing *p, const struct at *at, const struct doc *d)
 {
     enum {
@@ -64,6 +80,7 @@ static void read_node(struct parsing *p, const struct at *at, const struct doc *
         CORDONED,
         SICK,
         DRAINING,
+        DRAINING_DEVICES,
         NUMA,
         COUNT
     };
@@ -73,7 +90,7 @@ static void read_node(struct parsing *p, const struct at *at, const struct doc *
         {STRS("name"), STRS("gpus"), STRS("gpu_memory_mib"), STRS("cpu_milli"),
           STRS("memory_bytes"), STRS("max_pods"), STRS("labels"), STRS("mig"), STRS("mig_strategy"),
           STRS("taints"), STRS("lost"), STRS("cordoned"), STRS("sick_devices"), STRS("draining"),
-          STRS("numa")}
+          STRS("draining_devices"), STRS("numa")}
     };
     static const struct str strategies[] = {STRS("none"), STRS("single"), STRS("mixed")};
     const struct doc *m[MEMBERS_MAX];
@@ -106,13 +123,8 @@ static void read_node(struct parsing *p, const struct at *at, const struct doc *
         *ARRAY_PUSH(p->arena, &w->devices) = (struct case_device){
             .node = w->nodes.count, .ordinal = i, .memory_bytes = memory_bytes};
     }
-    const struct at sick = {at, STR("sick_devices"), 0};
-    for (const struct doc *n = list_of(p, &sick, m[SICK]); n; n = n->next) {
-        int64_t ordinal = count_of(p, &sick, "", n, (int64_t)node.device_count - 1, 0);
-        if (node.device_count > 0) {
-            w->devices.items[node.device_first + num_u32((uint64_t)ordinal)].sick = true;
-        }
-    }
+    read_closed(p, at, "sick_devices", m[SICK], &node, false);
+    read_closed(p, at, "draining_devices", m[DRAINING_DEVICES], &node, true);
     read_zones(p, at, m[NUMA], &node);
     *ARRAY_PUSH(p->arena, &w->nodes) = node;
 }

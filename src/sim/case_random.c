@@ -386,6 +386,10 @@ static void random_more(struct dice *d)
 {
     struct case_world *w = d->w;
     w->nodes.items[prng_below(d->prng, w->nodes.count)].draining = prng_chance(d->prng, 300);
+    if (w->devices.count > 0) {
+        struct case_device *device = &w->devices.items[prng_below(d->prng, w->devices.count)];
+        device->draining = prng_chance(d->prng, 300);
+    }
     if (prng_chance(d->prng, 500)) {
         random_zones(d);
     }
@@ -624,6 +628,14 @@ static void write_node(const struct case_world *w, const struct case_node *node,
     for (uint32_t i = 0; i < node->device_count; i++) {
         if (w->devices.items[node->device_first + i].sick) {
             jw_i64(out, i);
+        }
+    }
+    jw_array_end(out);
+    jw_key(out, STR("draining_devices"));
+    jw_array_begin(out);
+    for (uint32_t i = node->device_first; i < node->device_first + node->device_count; i++) {
+        if (w->devices.items[i].draining) {
+            jw_i64(out, w->devices.items[i].ordinal);
         }
     }
     jw_array_end(out);

@@ -162,13 +162,14 @@ static void freeze_nodes(struct freezing *f)
     }
     for (uint32_t d = 0; d < f->w->devices.count; d++) {
         const struct case_device *device = &f->w->devices.items[d];
-        *ARRAY_PUSH(f->arena,
-                    &f->s->devices) = (struct snap_device){.node = {device->node},
-                                                           .tag = d,
-                                                           .ordinal = device->ordinal,
-                                                           .zone = device->zone,
-                                                           .memory_bytes = device->memory_bytes,
-                                                           .healthy = !device->sick};
+        *ARRAY_PUSH(f->arena, &f->s->devices) = (struct snap_device){
+            .node = {device->node},
+            .tag = d,
+            .ordinal = device->ordinal,
+            .zone = device->zone,
+            .memory_bytes = device->memory_bytes,
+            .healthy = !device->sick && !device->draining,
+            .draining = device->draining};
     }
 }
 

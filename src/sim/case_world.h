@@ -35,8 +35,8 @@ struct case_node {
 struct case_device {
     uint32_t node, ordinal;
     int64_t memory_bytes;
-    uint32_t zone; /* of its node; 0 where it has none */
-    bool sick;
+    uint32_t zone;       /* of its node; 0 where it has none */
+    bool sick, draining; /* neither takes new work */
 };
 struct case_zone {
     int64_t cpu_milli, memory_bytes;

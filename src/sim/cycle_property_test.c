@@ -321,6 +321,23 @@ static bool queue_was_bound(const struct trial *t, uint32_t workload)
     return false;
 }
 
+static bool is_drain(const struct decision_evict *evict)
+{
+    return evict->reason.code == REASON_EVICTED_DRAIN ||
+           evict->reason.code == REASON_EVICTED_DEVICE_DRAIN;
+}
+
+static bool is_drained(const struct trial *t, const struct snap_task *task,
+                       const struct decision_evict *evict)
+{
+    bool device = false;
+    for (uint32_t h = task->hold_first; h < task->hold_first + task->hold_count; h++) {
+        device = device || t->snap.devices.items[t->snap.holds.items[h].device.ix].draining;
+    }
+    return evict->reason.code == REASON_EVICTED_DRAIN ? t->snap.nodes.items[task->node.ix].draining
+                                                      : device;
+}
+
 /* R2, R4: only preemptible work that runs is told to stop, on behalf of somebody who then has a
  * place. */
 static void check_victims(struct trial *t)
@@ -332,9 +349,8 @@ static void check_victims(struct trial *t)
         if (evict->action == ACTION_EVICT_STALE) {
             continue;
         }
-        if (evict->reason.code == REASON_EVICTED_DRAIN) {
-            if (!evict->moved || !victim->preemptible ||
-                !t->snap.nodes.items[task->node.ix].draining) {
+        if (is_drain(evict)) {
+            if (!evict->moved || !victim->preemptible || !is_drained(t, task, evict)) {
                 BROKEN(t, "a drain that is none", STR_FMT, STR_ARG(task->name));
             }
             continue;
@@ -413,6 +429,12 @@ static void check_drains(struct trial *t)
     for (uint32_t i = 0; i < t->decisions.binds.count; i++) {
         if (!t->snap.nodes.items[t->decisions.binds.items[i].node.ix].schedulable) {
             BROKEN(t, "placed on a draining node", "bind %u", i);
+        }
+        const struct decision_bind *bind = &t->decisions.binds.items[i];
+        for (uint32_t h = bind->hold_first; h < bind->hold_first + bind->hold_count; h++) {
+            if (t->snap.devices.items[t->decisions.holds.items[h].device.ix].draining) {
+                BROKEN(t, "placed on a draining device", "bind %u", i);
+            }
         }
     }
 }
@@ -642,13 +664,15 @@ static struct case_random_options options_of(uint64_t seed)
 
 /* How often what seldom happens has happened, so that it is known to be tested. */
 struct seen {
-    uint32_t drains, zones, reserved, in_budget;
+    uint32_t drains, device_drains, zones, reserved, in_budget;
 };
 
 static void look(const struct trial *t, struct seen *seen)
 {
     for (uint32_t i = 0; i < t->decisions.evicts.count; i++) {
-        seen->drains += t->decisions.evicts.items[i].reason.code == REASON_EVICTED_DRAIN;
+        enum reason_code code = t->decisions.evicts.items[i].reason.code;
+        seen->drains += code == REASON_EVICTED_DRAIN;
+        seen->device_drains += code == REASON_EVICTED_DEVICE_DRAIN;
     }
     for (uint32_t i = 0; i < t->decisions.binds.count; i++) {
         seen->zones += t->decisions.binds.items[i].zone != IX_NONE;
@@ -690,6 +714,7 @@ TEST(one_cycle)
     EXPECT(evictions > 0);
     EXPECT(binds > 0);
     EXPECT(seen.drains > 0);
+    EXPECT(seen.device_drains > 0);
     EXPECT(seen.zones > 0);
     EXPECT(seen.reserved > 0);
     EXPECT(seen.in_budget > 0);

@@ -168,6 +168,7 @@ static void random_submit(struct sim_demand *d, struct arena *arena, struct inpu
         .restart = prng_chance(p, 50) ? RESTART_ALWAYS : RESTART_ON_FAILURE,
         .backoff_limit = prng_below(p, 3),
         .auto_delete_ms = prng_range(p, 0, 120000),
+        .available_min = prng_chance(p, 150) ? prng_below(p, pods + 1) : 0,
     };
     s->spec.pod = (struct pod_spec){
         .gpu_devices = pick(p, devices, COUNT_OF(devices)),
@@ -180,6 +181,28 @@ static void random_submit(struct sim_demand *d, struct arena *arena, struct inpu
         .grace_ms = prng_range(p, 0, 30000),
     };
     random_pools(p, arena, &s->spec);
+}
+
+// More often opened than closed: the cluster must not end up closed.
+static void random_drain(struct sim_demand *d, const struct state *s, struct arena *arena,
+                         struct input *out)
+{
+    struct prng *p = d->prng;
+    const struct node *n = &s->nodes[prng_below(p, s->nodes_count)];
+    out->kind = prng_chance(p, 400) ? INPUT_NODE_DRAIN : INPUT_NODE_UNDRAIN;
+    out->node_name = arena_str(arena, n->name);
+    if (out->kind == INPUT_NODE_UNDRAIN && s->drains_count > 0) {
+        const struct drain *old = &s->drains[prng_below(p, s->drains_count)];
+        out->node_name = arena_str(arena, old->node);
+        out->drain.device = arena_str(arena, old->device);
+        return;
+    }
+    if (n->devices_count > 0 && prng_chance(p, 600)) {
+        out->drain.device = arena_str(arena, n->devices[prng_below(p, n->devices_count)].uuid);
+    }
+    out->drain.moves = prng_chance(p, 700);
+    bool dated = out->drain.moves && prng_chance(p, 500);
+    out->drain.within_ms = dated ? prng_range(p, 0, 600) * 1000 : -1;
 }
 
 static uint32_t live_count(const struct state *s)
@@ -200,6 +223,8 @@ void demand_next(struct sim_demand *d, const struct state *s, struct arena *aren
     bool full = live_count(s) >= LIVE_SOFT_MAX;
     if (dice < 25) {
         demand_plan(d, arena, out);
+    } else if (dice < 60 && s->nodes_count > 0) {
+        random_drain(d, s, arena, out);
     } else if (s->workloads_count == 0 || (dice < 600 && !full)) {
         random_submit(d, arena, out);
     } else {

@@ -24,8 +24,10 @@ static int64_t pool_has(const struct engine *e, struct str pool)
     int64_t share = 0;
     for (uint32_t i = 0; i < s->nodes_count; i++) {
         const struct node *n = &s->nodes[i];
-        for (uint32_t d = 0; n->ready && d < n->devices_count; d++) {
-            if (n->devices[d].healthy && str_eq(engine_pool_of(e, n), pool)) {
+        bool open = n->ready && !engine_drain(e, n->name, STR(""));
+        for (uint32_t d = 0; open && d < n->devices_count; d++) {
+            if (n->devices[d].healthy && !engine_drain(e, n->name, n->devices[d].uuid) &&
+                str_eq(engine_pool_of(e, n), pool)) {
                 share += DEVICE_SHARE;
             }
         }

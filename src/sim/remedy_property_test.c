@@ -189,6 +189,7 @@ static void change_node(struct case_world *w, uint32_t n, bool heal)
     for (uint32_t d = node->device_first; heal && d < node->device_first + node->device_count;
          d++) {
         w->devices.items[d].sick = false;
+        w->devices.items[d].draining = false;
     }
     if (!heal) {
         node->lost = node->cordoned = node->draining = false;

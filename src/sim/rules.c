@@ -184,6 +184,17 @@ static struct amounts maximum(const struct quota *q)
     return m;
 }
 
+// Whether a node, or a device of it, is closed for new work.
+static bool is_closed(const struct rules *r, struct str node, struct str device)
+{
+    for (uint32_t i = 0; i < r->s->drains_count; i++) {
+        if (str_eq(r->s->drains[i].node, node) && str_eq(r->s->drains[i].device, device)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- evictions ---- */
 
 static bool claimant_served(const struct rules *r, struct uuid claimant)
@@ -286,12 +297,60 @@ static bool stale_ok(struct rules *r, const struct workload *w)
     return true;
 }
 
+// The place of the pod is being drained; over: and that should be done by now.
+static bool is_drained(const struct rules *r, const struct pod *p, bool device, bool over)
+{
+    for (uint32_t i = 0; i < r->s->drains_count; i++) {
+        const struct drain *d = &r->s->drains[i];
+        bool late = d->deadline_ms != TIME_NEVER && d->deadline_ms <= r->now_ms;
+        if (d->moves && drain_covers(d, p) && (over ? late : (d->device.len > 0) == device)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool drain_ok(struct rules *r, const struct place *at, const struct evict *ev)
+{
+    bool over = ev->why.code == REASON_EVICTED_DRAIN_DEADLINE;
+    bool device = ev->why.code == REASON_EVICTED_DEVICE_DRAIN;
+    if (!is_drained(r, at->p, device, over)) {
+        return BREACH(r, "%.*s is stopped for a drain that is none", STR_ARG(at->w->name));
+    }
+    if (!over && (!ev->move || at->w->spec.preemptibility != PREEMPTIBLE)) {
+        return BREACH(r, "%.*s is not moved by a drain, but stopped (R2)", STR_ARG(at->w->name));
+    }
+    return true;
+}
+
+// Who is stopped or moved for others, or for a drain, leaves as many running as its budget says.
+static bool budget_ok(struct rules *r, const struct place *at)
+{
+    const struct workload *w = at->w;
+    int64_t run = succeeded(w);
+    for (uint32_t i = 0; i < w->pods_count; i++) {
+        run += w->pods[i].phase == POD_RUNNING && !is_evicted(r->t, &w->pods[i]);
+    }
+    return at->p->phase != POD_RUNNING || run >= w->spec.available_min
+               ? true
+               : BREACH(r, "%.*s is left with %lld running pods, its budget says %lld",
+                        STR_ARG(w->name), (long long)run, (long long)w->spec.available_min);
+}
+
 static bool evict_ok(struct rules *r, uint32_t nth)
 {
     const struct why *why = &r->t->evicts[nth].why;
     struct place at = find_pod(r->s, r->t->evicts[nth].pod);
     if (!at.p || !is_active(at.p)) {
         return BREACH(r, "a pod is evicted that does not run");
+    }
+    if (why->code != REASON_EVICTED_STALE && why->code != REASON_EVICTED_DRAIN_DEADLINE &&
+        !budget_ok(r, &at)) {
+        return false;
+    }
+    if (why->code == REASON_EVICTED_DRAIN || why->code == REASON_EVICTED_DEVICE_DRAIN ||
+        why->code == REASON_EVICTED_DRAIN_DEADLINE) {
+        return drain_ok(r, &at, &r->t->evicts[nth]);
     }
     if (why->code < REASON_EVICTED_RECLAIM || why->code > REASON_EVICTED_STALE) {
         return BREACH(r, "%.*s is evicted for reason %u, which is none (R9)", STR_ARG(at.w->name),
@@ -408,6 +467,13 @@ static bool bind_ok(struct rules *r, const struct bind *b)
         return BREACH(r, "%.*s is started too early, or on a node that is not there",
                       STR_ARG(w->name));
     }
+    bool closed = is_closed(r, n->name, STR(""));
+    for (uint32_t i = 0; i < b->devices_count; i++) {
+        closed = closed || is_closed(r, n->name, b->devices[i].uuid);
+    }
+    if (closed) {
+        return BREACH(r, "%.*s is started on what is closed for new work", STR_ARG(w->name));
+    }
     if (b->devices_count != (uint32_t)w->spec.pod.gpu_devices) {
         return BREACH(r, "%.*s is given %u devices", STR_ARG(w->name), b->devices_count);
     }
@@ -461,7 +527,7 @@ static bool waits_for(const struct rules *r, const struct claim *c)
     for (uint32_t i = 0; w && i < w->pods_count; i++) {
         waiting = waiting || (w->pods[i].phase == POD_PENDING && !bind_of(r->t, &w->pods[i]));
     }
-    return waiting && w->desired == WANT_RUN && n && n->ready;
+    return waiting && w->desired == WANT_RUN && n && n->ready && !is_closed(r, n->name, STR(""));
 }
 
 static bool claims_ok(struct rules *r)
@@ -530,10 +596,12 @@ static bool fits(const struct rules *r, const struct workload *w, const struct n
     }
     int64_t devices = 0;
     for (uint32_t d = 0; d < n->devices_count; d++) {
-        devices += n->devices[d].healthy && !device_used(r, n, d);
+        devices += n->devices[d].healthy && !device_used(r, n, d) &&
+                   !is_closed(r, n->name, n->devices[d].uuid);
     }
-    return n->ready && pods > 0 && devices >= w->spec.pod.gpu_devices &&
-           cpu >= w->spec.pod.cpu_milli && memory >= w->spec.pod.memory_bytes;
+    return n->ready && !is_closed(r, n->name, STR("")) && pods > 0 &&
+           devices >= w->spec.pod.gpu_devices && cpu >= w->spec.pod.cpu_milli &&
+           memory >= w->spec.pod.memory_bytes;
 }
 
 static bool no_node_is_true(struct rules *r, const struct workload *w)
