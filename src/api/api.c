@@ -7,6 +7,7 @@
 
 #include "api/args.h"
 #include "api/call.h"
+#include "api/guard.h"
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/num.h"
@@ -224,7 +225,7 @@ static bool read_body(struct call *c)
     const struct schema *type = c->entry->body;
     struct doc *body = NULL;
     struct err err;
-    if (type == NULL) {
+    if (type == NULL || (c->entry->route->flags & ROUTE_RAW_BODY) != 0) {
         return true;
     }
     struct str text = str_trim(c->request->body);
@@ -320,6 +321,7 @@ struct api *api_new(const struct api_config *config)
     arena_init(&api->arena, 0);
     api->server = arena_str(&api->arena, config->server);
     api->tokens = config->key != NULL ? tokens_new(config->key) : NULL;
+    api->guard = guard_new();
     arena_init(&api->seen_arenas[0], 0);
     arena_init(&api->seen_arenas[1], 0);
     return api;
@@ -378,6 +380,7 @@ void api_free(struct api *api)
     }
     plans_free(api);
     tokens_free(api->tokens);
+    guard_free(api->guard);
     arena_done(&api->book_arena);
     route_table_done(&api->table);
     arena_done(&api->seen_arenas[0]);

@@ -11,6 +11,7 @@
 
 struct api;
 struct crypto_key;
+struct passwords;
 
 /* What only the one who runs the pods can do. May all be NULL: then said so. */
 struct api_host {
@@ -33,6 +34,7 @@ struct api_config {
     struct str server; /* name of this server, for whoami */
     /* What tokens are signed with; NULL: nobody signs in, only the local socket is answered. */
     const struct crypto_key *key;
+    struct passwords *passwords; /* hashes them; there must be one where there is a key */
     int64_t (*now_ms)(void);
 };
 

@@ -22,6 +22,7 @@ struct log_stream;
 struct bridge;
 struct kept_name;
 struct demands;
+struct guard;
 
 struct kept_plan {
     int64_t revision;
@@ -37,6 +38,7 @@ struct api {
     struct arena arena;
     /* auth.c */
     struct tokens *tokens; /* NULL: nobody signs in */
+    struct guard *guard;
     struct access_book book;
     struct arena book_arena;
     int64_t book_version; /* counts the books made; 0: none yet */

@@ -80,7 +80,11 @@ static void show_body(struct jw *w, const struct route_entry *e)
     jw_key(w, STR("requestBody"));
     jw_object_begin(w);
     jw_member_bool(w, STR("required"), true);
-    show_content(w, raw ? STR("application/yaml") : STR("application/json"), e->body);
+    show_content(w,
+                 (e->route->flags & ROUTE_FORM) != 0 ? STR("application/x-www-form-urlencoded")
+                 : e->body == NULL                   ? STR("application/yaml")
+                                                     : STR("application/json"),
+                 e->body);
     jw_object_end(w);
 }
 

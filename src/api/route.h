@@ -11,7 +11,9 @@ enum { SEGMENTS_MAX = 8 };
 struct call;
 
 enum route_flag {
-    ROUTE_RAW_BODY = 1u << 1, /* the body is text that the handler reads (a plan) */
+    ROUTE_FORM = 1u << 0,     /* with RAW_BODY: the body is a form */
+    ROUTE_RAW_BODY = 1u << 1, /* the body is text that the handler reads and checks itself; without
+                               * a schema it is YAML (a plan) */
     ROUTE_STREAM = 1u << 2,   /* the answer is not one JSON value */
 };
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything the API answers, by subject.
 #include "api/call.h"
+#include "api/signin.h"
 
 const struct route_group *const route_groups[] = {
     &group_weir,        &group_common,     &group_clusters, &group_node_pools,
     &group_departments, &group_projects,   &group_nodes,    &group_workloads,
-    &group_submit,      &group_properties, &group_events,
+    &group_submit,      &group_properties, &group_events,   &group_tokens,
 };
 const uint32_t route_groups_count = COUNT_OF(route_groups);

@@ -17,13 +17,16 @@
 #include "agent/agent.h"
 #include "api/api.h"
 #include "api/writer.h"
+#include "cmd/serve_keys.h"
 #include "io/clock.h"
+#include "io/crypto.h"
 #include "io/file.h"
 #include "io/http.h"
 #include "io/listen.h"
 #include "io/lock.h"
 #include "io/log.h"
 #include "io/loop.h"
+#include "io/password.h"
 #include "io/peer.h"
 #include "model/units.h"
 
@@ -41,6 +44,8 @@ struct serve {
     struct engine *engine;
     struct writer *writer;
     struct writer_report writer_report;
+    struct serve_keys keys;
+    struct passwords *passwords;
     struct api *api;
     struct http *http;
     int64_t started_us;
@@ -138,7 +143,7 @@ static void report(struct serve *s)
     if (s->for_people) {
         printf("weir %s is up\n", WEIR_VERSION);
         printf("  socket   " STR_FMT "\n", STR_ARG(s->settings->socket));
-        printf("  address  %s\n", s->address);
+        printf("  address  %s%s\n", s->keys.certificate.len > 0 ? "https://" : "", s->address);
         printf("  data     " STR_FMT "\n", STR_ARG(s->settings->data_dir));
         say_devices(s);
         say_recovered(s);
@@ -157,6 +162,7 @@ static void report(struct serve *s)
     }
     LOG(LOG_INFO, "server_started", LOG_C("version", WEIR_VERSION),
         LOG_STR("socket", s->settings->socket), LOG_C("address", s->address),
+        LOG_C("tls", s->keys.certificate.len > 0 ? "on" : "off"),
         LOG_STR("data", s->settings->data_dir), LOG_I64("devices", devices),
         LOG_I64("last_seq", s->store_report.last_seq),
         LOG_I64("checkpoint_seq", s->writer_report.checkpoint_seq),
@@ -296,6 +302,12 @@ static enum status open_agent(struct serve *s, struct err *err)
     return loop_add(s->loop, agent_fd(s->agent), EPOLLIN, on_ready, NULL, err);
 }
 
+static enum status open_keys(struct serve *s, struct err *err)
+{
+    enum status status = serve_keys_open(s->settings, &s->arena, &s->keys, err);
+    return status != STATUS_OK ? status : passwords_new(s->loop, &s->passwords, err);
+}
+
 static enum status open_state(struct serve *s, struct err *err)
 {
     s->engine = engine_new();
@@ -304,6 +316,8 @@ static enum status open_state(struct serve *s, struct err *err)
         .engine = s->engine,
         .server = s->settings->node_name,
         .now_ms = clock_wall_ms,
+        .key = s->keys.token,
+        .passwords = s->passwords,
     };
     if (s->agent != NULL) {
         api.host = (struct api_host){s, log_path, exec_in, is_pod};
@@ -337,7 +351,9 @@ static enum status open_http(struct serve *s, struct err *err)
     if (status == STATUS_OK) {
         fd = s->tcp_fd;
         s->tcp_fd = -1;
-        status = http_listen(s->http, fd, false, err);
+        status = s->keys.certificate.len > 0 ? http_listen_tls(s->http, fd, s->keys.certificate,
+                                                               s->keys.certificate_key, err)
+                                             : http_listen(s->http, fd, false, err);
     }
     return status;
 }
@@ -358,6 +374,7 @@ static enum status start(struct serve *s, bool with_agent, struct err *err)
     status = status != STATUS_OK ? status : open_data(s, err);
     status = status != STATUS_OK ? status : open_sockets(s, err);
     status = status != STATUS_OK || !with_agent ? status : open_agent(s, err);
+    status = status != STATUS_OK ? status : open_keys(s, err);
     status = status != STATUS_OK ? status : open_state(s, err);
     status = status != STATUS_OK ? status : open_http(s, err);
     return status != STATUS_OK ? status : loop_signals(s->loop, &mask, on_signal, s, err);
@@ -378,6 +395,8 @@ static int stop(struct serve *s)
     }
     http_free(s->http);
     api_free(s->api);
+    passwords_free(s->passwords);
+    crypto_key_free(s->keys.token);
     writer_free(s->writer);
     engine_free(s->engine);
     if (s->agent != NULL) {

@@ -19,7 +19,7 @@
 
 enum { SETTINGS_FILE_BYTES_MAX = 1 << 20 };
 
-enum setting { DATA, SOCKET, LISTEN, GPUS, NODE_NAME, NODE_LABEL, LOG_LEVEL, SETTING_COUNT };
+enum setting { DATA, SOCKET, LISTEN, TLS, GPUS, NODE_NAME, NODE_LABEL, LOG_LEVEL, SETTING_COUNT };
 
 static const struct {
     struct str flag, key;
@@ -28,19 +28,23 @@ static const struct {
     bool agent; /* about this machine */
 } settings[SETTING_COUNT] = {
     [DATA] = {STRS("--data"),       STRS(""),            "WEIR_DATA",   "DIR",
-              "where everything is kept (as root /var/lib/weir, else ~/.local/state/weir)",       false},
+              "where everything is kept (as root /var/lib/weir, else ~/.local/state/weir)",            false},
     [SOCKET] = {STRS("--socket"),     STRS("socket"),      "WEIR_SOCKET", "PATH",
-              "local socket (as root /run/weir/weir.sock, else $XDG_RUNTIME_DIR/weir/weir.sock)", false},
+              "local socket (as root /run/weir/weir.sock, else $XDG_RUNTIME_DIR/weir/weir.sock)",      false},
     [LISTEN] = {STRS("--listen"),     STRS("listen"),      "WEIR_LISTEN", "HOST:PORT",
-              "TCP address; :0 takes a free port and prints it (127.0.0.1:8470)",                 false},
+              "TCP address; :0 takes a free port and prints it (127.0.0.1:8470)",                      false},
+    [TLS] =
+        {STRS("--tls"),        STRS("tls"),         "WEIR_TLS",    "CERTIFICATE,KEY",
+              "files in PEM for TLS on the TCP address; or self-signed, or off (off on this machine)",
+              false                                                                                         },
     [GPUS] = {STRS("--gpus"),       STRS("gpus"),        "WEIR_GPUS",   "SPEC",
-              "auto, none, or simulated devices: fake:COUNT[:SIZE] (auto)",                       true },
+              "auto, none, or simulated devices: fake:COUNT[:SIZE] (auto)",                            true },
     [NODE_NAME] = {STRS("--node-name"),  STRS("node_name"),   NULL,          "NAME",
-              "name of this machine in the cluster (its host name)",                              true },
+              "name of this machine in the cluster (its host name)",                                   true },
     [NODE_LABEL] = {STRS("--node-label"), STRS("node_labels"), NULL,          "KEY=VALUE",
-              "label of this machine, may be repeated",                                           true },
+              "label of this machine, may be repeated",                                                true },
     [LOG_LEVEL] = {STRS("--log-level"),  STRS("log_level"),   NULL,          "LEVEL",
-              "debug, info, warn or error (info)",                                                false},
+              "debug, info, warn or error (info)",                                                     false},
 };
 
 struct reading {
@@ -293,6 +297,7 @@ enum status serve_settings_read(int argc, char **argv, bool with_agent, struct a
     char host[HOST_NAME_MAX + 1] = "localhost";
     gethostname(host, sizeof host - 1);
     out->listen = value_or(&r, LISTEN, STR("127.0.0.1:8470"));
+    out->tls = value_or(&r, TLS, STR(""));
     out->gpus = value_or(&r, GPUS, STR("auto"));
     out->node_name = value_or(&r, NODE_NAME, arena_str(arena, str_from_c(host)));
     out->labels = r.labels.items;

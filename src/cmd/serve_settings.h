@@ -13,6 +13,7 @@ struct serve_settings {
     struct str socket;
     struct str socket_dir; /* where it is, when that is weir's own directory, else empty */
     struct str listen;     /* HOST:PORT */
+    struct str tls;        /* CERTIFICATE,KEY; "self-signed"; "off"; "": off on this machine only */
     struct str gpus;       /* for the agent: auto, none, fake:COUNT[:SIZE] */
     struct str node_name;
     struct label *labels; /* of the node */

@@ -548,7 +548,8 @@ struct http *http_new(struct loop *loop, const struct http_hooks *hooks)
     return h;
 }
 
-enum status http_listen(struct http *h, int fd, bool local, struct err *err)
+static enum status listen_on(struct http *h, int fd, bool local, unsigned int flags,
+                             const struct MHD_OptionItem *more, struct err *err)
 {
     CHECK(h->listener_count < LISTENERS_MAX);
     struct listener *listener = &h->listeners[h->listener_count];
@@ -558,12 +559,13 @@ enum status http_listen(struct http *h, int fd, bool local, struct err *err)
         .connections_max = local ? HTTP_CONNECTIONS_MAX : HTTP_TCP_CONNECTIONS_MAX,
     };
     listener->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE, 0, NULL, NULL, on_access,
-        listener, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        flags | MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE, 0, NULL, NULL,
+        on_access, listener, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)(local ? HTTP_HEADER_BYTES_MAX : HTTP_TCP_HEADER_BYTES_MAX),
         MHD_OPTION_CONNECTION_LIMIT, (unsigned int)listener->connections_max,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)HTTP_IDLE_SECONDS, MHD_OPTION_NOTIFY_COMPLETED,
-        on_completed, NULL, MHD_OPTION_NOTIFY_CONNECTION, on_connection, listener, MHD_OPTION_END);
+        on_completed, NULL, MHD_OPTION_NOTIFY_CONNECTION, on_connection, listener, MHD_OPTION_ARRAY,
+        more, MHD_OPTION_END);
     if (listener->daemon == NULL) {
         int reason = errno;
         close(fd);
@@ -577,6 +579,35 @@ enum status http_listen(struct http *h, int fd, bool local, struct err *err)
     }
     h->listener_count++;
     return STATUS_OK;
+}
+
+enum status http_listen(struct http *h, int fd, bool local, struct err *err)
+{
+    static const struct MHD_OptionItem none[] = {
+        {MHD_OPTION_END, 0, NULL}
+    };
+    return listen_on(h, fd, local, 0, none, err);
+}
+
+enum status http_listen_tls(struct http *h, int fd, struct str certificate, struct str key,
+                            struct err *err)
+{
+    struct arena arena; /* the library reads them now and wants them terminated */
+    arena_init(&arena, 0);
+    const struct MHD_OptionItem tls[] = {
+        {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)arena_cstr(&arena, certificate)},
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)arena_cstr(&arena, key)},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0,
+         (void *)(uintptr_t)"NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    enum status status = listen_on(h, fd, false, MHD_USE_TLS, tls, err);
+    arena_done(&arena);
+    if (status == STATUS_IO) {
+        err_set(err, STATUS_INVALID, "the certificate and its key are no pair in PEM");
+        status = STATUS_INVALID;
+    }
+    return status;
 }
 
 void http_quiesce(struct http *h)

@@ -64,6 +64,10 @@ struct http_hooks {
 struct http *http_new(struct loop *loop, const struct http_hooks *hooks);
 /* http_listen takes over the listening socket fd. At most two of them. */
 MUST_USE enum status http_listen(struct http *h, int fd, bool local, struct err *err);
+/* http_listen_tls is http_listen for a socket of TCP whose clients speak TLS 1.2 or 1.3; certificate
+ * (with those above it) and key in PEM. STATUS_INVALID: they are none, or do not fit together. */
+MUST_USE enum status http_listen_tls(struct http *h, int fd, struct str certificate, struct str key,
+                                     struct err *err);
 /* http_quiesce closes the listening sockets; connections go on. */
 void http_quiesce(struct http *h);
 /* http_each calls fn for every request that was handed to the handler and is not over. */
