@@ -253,6 +253,15 @@ void devices_close(struct devices *d)
     mem_free(d);
 }
 
+void devices_deal(struct devices *d, const struct zone *zones, uint32_t zones_count)
+{
+    for (uint32_t i = 0; i < d->count && !d->real; i++) {
+        d->list[i].numa_node = zones_count > 0
+                                   ? zones[(uint64_t)i * zones_count / d->count].numa_node
+                                   : 0;
+    }
+}
+
 const struct device *devices_list(struct devices *d, uint32_t *count)
 {
     *count = d->count;

@@ -23,6 +23,10 @@ MUST_USE enum status devices_open(struct str spec, struct str node_name, int64_t
                                   struct devices **out, struct err *err);
 void devices_close(struct devices *d); /* NULL is fine */
 
+/* devices_deal puts simulated devices on the machine's NUMA nodes, the same number on each as far as
+ * that goes, the first ones on the first; with no zones all on NUMA node 0. Real ones are left where
+ * they are. */
+void devices_deal(struct devices *d, const struct zone *zones, uint32_t zones_count);
 /* devices_list gives the devices as they are now; lives until devices_close. */
 const struct device *devices_list(struct devices *d, uint32_t *count);
 /* devices_note: why there are none, or what is unusual about them; "" as a rule. */

@@ -20,11 +20,14 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "agent/cpus.h"
 #include "agent/powers.h"
+#include "base/num.h"
 #include "io/file.h"
 
 enum job_step {
     STEP_GROUP,
+    STEP_CPUS,
     STEP_NAMESPACE,
     STEP_TERMINAL,
     STEP_STDIO,
@@ -33,6 +36,7 @@ enum job_step {
     STEP_DIR,
     STEP_EXEC
 };
+enum { LIST_SHOWN = 100 };
 struct job_failure {
     enum job_step step;
     int error;
@@ -190,6 +194,9 @@ NORETURN static void child(const struct job *job, int report, bool forked_in, pi
     if (job->cgroup != NULL && !cgroup_join(job->cgroup, forked_in)) {
         child_fail(report, STEP_GROUP);
     }
+    if (job->cpus.len > 0 && !cpus_keep(job->cpus, job->numa_node)) {
+        child_fail(report, STEP_CPUS);
+    }
     if (job->isolate != NULL && !isolate_enter(job->isolate)) {
         child_fail(report, STEP_NAMESPACE);
     }
@@ -279,6 +286,12 @@ static void failure_reason(const struct job_failure *f, const struct job *job,
     switch (f->step) {
     case STEP_GROUP:
         (void)snprintf(reason, REASON_MAX, "cannot enter the pod's control group: %s", why);
+        break;
+    case STEP_CPUS:
+        (void)snprintf(reason, REASON_MAX,
+                       "cannot be kept to processors %.*s of NUMA node %lld: %s",
+                       (int)num_min_i64(job->cpus.len, LIST_SHOWN), job->cpus.ptr,
+                       (long long)job->numa_node, why);
         break;
     case STEP_NAMESPACE:
         (void)snprintf(reason, REASON_MAX, "cannot enter the pod's namespaces: %s", why);

@@ -30,8 +30,10 @@ struct job {
     const struct isolate *isolate; /* NULL: none */
     const struct cgroup *cgroup;   /* NULL: none */
     bool confined;                 /* with no more powers than a job has (agent/powers.h) */
-    int in, out, err;              /* its stdin, stdout, stderr; -1: /dev/null */
-    int terminal; /* a socket: a new terminal's other side is sent over it; -1 none */
+    struct str cpus;               /* kept to these, of NUMA node numa_node; "": all */
+    int64_t numa_node;
+    int in, out, err; /* its stdin, stdout, stderr; -1: /dev/null */
+    int terminal;     /* a socket: a new terminal's other side is sent over it; -1 none */
 };
 
 /* job_start forks in a session of its own. *report becomes readable with nothing when the command

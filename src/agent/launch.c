@@ -32,6 +32,8 @@ static const struct field launch_fields[] = {
     F_U32(15, struct launch, framework),
     F_U32(16, struct launch, pods_count),
     F_I64(17, struct launch, port),
+    F_STR(18, struct launch, cpus),
+    F_I64(19, struct launch, numa_node),
 };
 const struct record record_launch = RECORD("launch", struct launch, launch_fields);
 

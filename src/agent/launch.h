@@ -50,6 +50,8 @@ struct launch {
     struct str_item *cgroups; /* directory of each enum cgroup_controller, "" where there is none */
     uint32_t devices_count, device_nodes_count, cgroups_count;
     uint32_t cgroups_v2; /* bit per controller: speaks version 2 */
+    struct str cpus;     /* the processors it is kept to, of NUMA node numa_node; "": all */
+    int64_t numa_node;
     enum launch_isolation isolation;
     struct str_item *hidden; /* directories that are empty for the pod: weir's own */
     uint32_t hidden_count;

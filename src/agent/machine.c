@@ -82,7 +82,10 @@ static void node_make(struct machine *m, const struct agent_config *config, stru
     const struct device *list = devices_list(m->devices, &count);
     n->name = arena_str(arena, config->node_name);
     struct host host;
-    host_find(&host);
+    host_find(&host, arena);
+    devices_deal(m->devices, host.zones, host.zones_count);
+    n->zones = host.zones;
+    n->zones_count = host.zones_count;
     n->cpu_milli = host.cpu_milli;
     n->memory_bytes = host.memory_bytes;
     n->pods_max = MACHINE_PODS_MAX;

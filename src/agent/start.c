@@ -82,6 +82,12 @@ enum status start_spec(const struct machine *m, const struct effect *e, int dir_
         .hidden = m->hidden,
         .hidden_count = m->hidden_count,
     };
+    for (uint32_t z = 0; z < m->node.zones_count; z++) {
+        if (m->node.zones[z].numa_node == e->pod_state->numa_plus_one - 1) {
+            l.cpus = m->node.zones[z].cpus;
+            l.numa_node = m->node.zones[z].numa_node;
+        }
+    }
     l.devices = ARENA_ARRAY(&arena, struct str_item, l.devices_count);
     for (uint32_t i = 0; i < l.devices_count; i++) {
         l.devices[i].value = e->pod_state->devices[i].uuid;

@@ -209,6 +209,8 @@ static void main_start(struct supervisor *s)
         s->main.cgroup = &s->cgroup;
         s->main.confined = true;
     }
+    s->main.cpus = s->launch.cpus;
+    s->main.numa_node = s->launch.numa_node;
     pid_t pid = job_start(&s->main, &s->report_fd);
     int error = errno;
     (void)close(output[1]);
@@ -409,7 +411,10 @@ static void session_wish(struct supervisor *s, struct session *from,
         stop(s, r->grace_ms);
         break;
     case WISH_EXEC: {
-        struct job job = {.argv = r->argv, .terminal = -1};
+        struct job job = {.argv = r->argv,
+                          .cpus = s->launch.cpus,
+                          .numa_node = s->launch.numa_node,
+                          .terminal = -1};
         struct arena arena;
         arena_init(&arena, 0);
         if (is_image(s)) {

@@ -320,6 +320,12 @@ static void show_pod(struct jw *w, const struct pod *p)
         jw_string(w, p->devices[i].uuid);
     }
     jw_array_end(w);
+    jw_key(w, STR("numa_node"));
+    if (p->numa_plus_one > 0) {
+        jw_i64(w, p->numa_plus_one - 1);
+    } else {
+        jw_null(w);
+    }
     jw_member_i64(w, STR("attempt"), p->attempt);
     show_time(w, STR("started_at"), p->start_ms);
     show_time(w, STR("ended_at"), p->end_ms);
@@ -386,6 +392,7 @@ static void show_spec(struct jw *w, const struct workload *wl)
     show_amount(w, STR("memory"), RES_MEMORY, p->memory_bytes);
     show_amount(w, STR("memory_limit"), RES_MEMORY, p->memory_limit_bytes);
     jw_member_i64(w, STR("grace_ms"), p->grace_ms);
+    jw_member_bool(w, STR("single_numa"), p->single_numa);
     jw_member_i64(w, STR("pods_wanted"), wl->spec.pods);
     jw_member_i64(w, STR("pods_min"), wl->spec.pods_min);
     jw_member_i64(w, STR("min_available"), wl->spec.available_min);

@@ -496,6 +496,17 @@ void show_node(struct show *s, struct jw *w, const struct node *n)
     show_amount(w, STR("cpu_held"), RES_CPU, cpu_held);
     show_amount(w, STR("memory_held"), RES_MEMORY, memory_held);
     show_strings(w, STR("notes"), n->notes, n->notes_count);
+    jw_key(w, STR("zones"));
+    jw_array_begin(w);
+    for (uint32_t i = 0; i < n->zones_count; i++) {
+        jw_object_begin(w);
+        jw_member_i64(w, STR("numa_node"), n->zones[i].numa_node);
+        show_amount(w, STR("cpu"), RES_CPU, n->zones[i].cpu_milli);
+        show_amount(w, STR("memory"), RES_MEMORY, n->zones[i].memory_bytes);
+        jw_member_string(w, STR("cpus"), n->zones[i].cpus);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
     jw_member_i64(w, STR("gpus"), n->devices_count);
     show_amount(w, STR("gpus_held"), RES_GPU, share_held_on(st, n->name));
     jw_key(w, STR("devices"));

@@ -167,6 +167,7 @@ static void read_pod(const struct doc *spec, struct pod_spec *p, struct arena *a
         .memory_bytes = body_i64(spec, STR("memory"), factor * MEMORY_DEFAULT_BYTES),
         .memory_limit_bytes = body_i64(spec, STR("memory_limit"), -1),
         .grace_ms = body_i64(spec, STR("grace_ms"), GRACE_DEFAULT_MS),
+        .single_numa = body_bool(spec, STR("single_numa"), false),
     };
     p->args = body_strings(body_get(spec, STR("command")), arena, &p->args_count);
     struct label *env = body_pairs(body_get(spec, STR("env")), arena, &p->env_count);

@@ -129,6 +129,9 @@ static void write_spec(struct jw *w, const struct args *args)
     number_member(w, args, STR("memory"), "cpu-memory-request");
     number_member(w, args, STR("memory_limit"), "cpu-memory-limit");
     number_member(w, args, STR("grace_ms"), "termination-grace-period");
+    if (args_has(args, "single-numa")) {
+        jw_member_bool(w, STR("single_numa"), true);
+    }
     number_member(w, args, STR("pods"), "parallelism");
     number_member(w, args, STR("pods_min"), "min-pods");
     number_member(w, args, STR("min_available"), "min-available");

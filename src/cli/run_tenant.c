@@ -672,6 +672,17 @@ static void print_devices(struct cli *cli, const struct doc *node)
     }
 }
 
+static void print_zones(struct cli *cli, const struct doc *node)
+{
+    const struct doc *zones = doc_get(node, STR("zones"));
+    for (const struct doc *z = zones != NULL ? zones->child : NULL; z != NULL; z = z->next) {
+        listing_pair(cli, z == zones->child ? "NUMA nodes" : "",
+                     arena_printf(&cli->arena, STR_FMT ": CPUs " STR_FMT ", " STR_FMT,
+                                  STR_ARG(view_text(z, "numa_node")), STR_ARG(view_text(z, "cpus")),
+                                  STR_ARG(view_bytes(&cli->arena, z, "memory"))));
+    }
+}
+
 int run_node_describe(struct cli *cli, const struct args *args)
 {
     struct answer answer;
@@ -696,6 +707,7 @@ int run_node_describe(struct cli *cli, const struct args *args)
                  arena_printf(&cli->arena, STR_FMT ", " STR_FMT " held",
                               STR_ARG(view_bytes(&cli->arena, d, "memory")),
                               STR_ARG(view_bytes(&cli->arena, d, "memory_held"))));
+    print_zones(cli, d);
     const struct doc *notes = doc_get(d, STR("notes"));
     for (const struct doc *n = notes != NULL ? notes->child : NULL; n != NULL; n = n->next) {
         listing_pair(cli, n == notes->child ? "Not enforced" : "", n->text);

@@ -387,6 +387,7 @@ static struct str cause_words(struct str code)
     } rows[] = {
         {STRS("Fits"),                    STRS("would do")                                         },
         {STRS("NodeNotReady"),            STRS("is not ready")                                     },
+        {STRS("NoNumaZoneFits"),          STRS("has the room, but in no single NUMA node")         },
         {STRS("NodeUnschedulable"),       STRS("takes no new work")                                },
         {STRS("NodeSelectorMismatch"),    STRS("has not the labels asked for")                     },
         {STRS("TaintNotTolerated"),       STRS("is kept for work that tolerates its taint")        },

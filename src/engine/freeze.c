@@ -59,6 +59,26 @@ static void freeze_config(struct freezer *f)
     }
 }
 
+// Where the device is among the zones of its node; zones_count: in none that is known.
+static uint32_t zone_of(const struct node *n, int64_t numa_node)
+{
+    uint32_t z = 0;
+    while (z < n->zones_count && n->zones[z].numa_node != numa_node) {
+        z++;
+    }
+    return z;
+}
+
+// Where some device is in no zone that is known, the node counts as one.
+static bool zones_known(const struct node *n)
+{
+    bool known = n->zones_count > 1;
+    for (uint32_t d = 0; known && d < n->devices_count; d++) {
+        known = zone_of(n, n->devices[d].numa_node) < n->zones_count;
+    }
+    return known;
+}
+
 static void freeze_node(struct freezer *f, uint32_t row)
 {
     const struct node *n = &f->e->s.nodes[row];
@@ -78,12 +98,19 @@ static void freeze_node(struct freezer *f, uint32_t row)
         .schedulable = !drain,
         .draining = drain && drain->moves,
     };
+    sn->zone_first = f->s->zones.count;
+    sn->zone_count = zones_known(n) ? n->zones_count : 0;
+    for (uint32_t z = 0; z < sn->zone_count; z++) {
+        *ARRAY_PUSH(f->arena, &f->s->zones) = (struct snap_zone){n->zones[z].cpu_milli,
+                                                                 n->zones[z].memory_bytes};
+    }
     for (uint32_t d = 0; d < n->devices_count; d++) {
         drain = engine_drain(f->e, n->name, n->devices[d].uuid);
         *ARRAY_PUSH(f->arena, &f->s->devices) = (struct snap_device){
             .node = {ix},
             .tag = d,
             .ordinal = d,
+            .zone = sn->zone_count > 0 ? zone_of(n, n->devices[d].numa_node) : 0,
             .memory_bytes = n->devices[d].memory_bytes,
             .healthy = n->devices[d].healthy && !drain,
             .draining = drain && drain->moves,
@@ -176,6 +203,7 @@ static struct snap_shape shape_of(const struct pod_spec *p)
         .memory_bytes = p->memory_bytes,
         .selected_set = IX_NONE,
         .tolerated_set = IX_NONE,
+        .single_numa = p->single_numa,
     };
     if (p->gpu_devices == 0) {
         s.gpu = GPU_NONE;
@@ -221,6 +249,13 @@ static bool pod_is_here(const struct freezer *f, const struct workload *w, const
     return tried_here && (p->phase != POD_PENDING || w->desired == WANT_RUN);
 }
 
+// The zone in which it holds its place; the first where that is not known any more.
+static uint32_t task_zone(const struct node *n, const struct pod *p)
+{
+    uint32_t zone = zone_of(n, p->numa_plus_one - 1);
+    return zone < n->zones_count ? zone : 0;
+}
+
 static void freeze_task(struct freezer *f, uint32_t workload, uint32_t pod, uint32_t shape,
                         const struct workload *w, uint32_t node)
 {
@@ -242,6 +277,7 @@ static void freeze_task(struct freezer *f, uint32_t workload, uint32_t pod, uint
         .node = {node == IX_NONE ? IX_NONE : f->node_of[node]},
         .hold_first = first,
         .hold_count = f->s->holds.count - first,
+        .zone = node == IX_NONE ? 0 : task_zone(&f->e->s.nodes[node], p),
         .nominated_node = IX_NONE,
         .returns = overdue || (p->phase == POD_RELEASING && p->move),
     };

@@ -145,8 +145,7 @@ int64_t usage_weight(int64_t age_ms, int64_t half_life_ms);
 
 /* pods.c: the life of pods and workloads */
 struct event *workload_event(struct step *st, uint32_t row, enum event_kind kind);
-void pod_bind(struct step *st, uint32_t row, uint32_t pod, struct str node,
-              const struct held_device *devices, uint32_t devices_count);
+void pod_bind(struct step *st, uint32_t row, uint32_t pod, const struct bind *place);
 void pod_started(struct step *st, uint32_t row, uint32_t pod);
 void pod_stop(struct step *st, uint32_t row, uint32_t pod, bool move);
 enum pod_end { POD_END_EXIT, POD_END_START_FAILED, POD_END_NODE_LOST };

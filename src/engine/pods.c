@@ -48,8 +48,7 @@ static struct event *pod_event(struct step *st, uint32_t row, const struct pod *
 
 /* ---- transitions ---- */
 
-void pod_bind(struct step *st, uint32_t row, uint32_t pod, struct str node,
-              const struct held_device *devices, uint32_t devices_count)
+void pod_bind(struct step *st, uint32_t row, uint32_t pod, const struct bind *place)
 {
     struct workload *w = &st->e->s.workloads[row];
     struct pod *p = &w->pods[pod];
@@ -58,13 +57,15 @@ void pod_bind(struct step *st, uint32_t row, uint32_t pod, struct str node,
     struct arena *a = engine_memory(st->e);
     p->phase = POD_BINDING;
     p->attempt++;
-    p->node = arena_str(a, node);
-    p->devices = devices_count > 0 ? ARENA_ARRAY(a, struct held_device, devices_count) : NULL;
-    p->devices_count = devices_count;
-    for (uint32_t i = 0; i < devices_count; i++) {
-        p->devices[i].uuid = arena_str(a, devices[i].uuid);
-        p->devices[i].share = devices[i].share;
+    uint32_t count = place->devices_count;
+    p->node = arena_str(a, place->node);
+    p->devices = count > 0 ? ARENA_ARRAY(a, struct held_device, count) : NULL;
+    p->devices_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        p->devices[i].uuid = arena_str(a, place->devices[i].uuid);
+        p->devices[i].share = place->devices[i].share;
     }
+    p->numa_plus_one = place->numa_plus_one;
     p->start_ms = TIME_NEVER;
     p->end_ms = TIME_NEVER;
     p->exit_code = -1;
@@ -143,6 +144,7 @@ void pod_end(struct step *st, uint32_t row, uint32_t pod, enum pod_end how, int6
     p->end_reason = arena_str(engine_memory(st->e), reason);
     p->devices = NULL;
     p->devices_count = 0;
+    p->numa_plus_one = 0;
     p->move = false;
     if (stopping && !done) {
         p->phase = moved ? POD_PENDING : POD_FAILED;

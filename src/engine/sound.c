@@ -113,8 +113,17 @@ bool node_sound(const struct node *n)
 {
     if (n->name.len == 0 || n->name.len > NODE_NAME_LEN_MAX || n->cpu_milli < 0 ||
         n->cpu_milli > AMOUNT_MAX || n->memory_bytes < 0 || n->memory_bytes > AMOUNT_MAX ||
-        n->pods_max < 0 || n->pods_max > AMOUNT_MAX || n->devices_count > NODE_DEVICES_MAX) {
+        n->pods_max < 0 || n->pods_max > AMOUNT_MAX || n->devices_count > NODE_DEVICES_MAX ||
+        n->zones_count > NODE_ZONES_MAX) {
         return false;
+    }
+    for (uint32_t i = 0; i < n->zones_count; i++) {
+        const struct zone *z = &n->zones[i];
+        if (z->cpu_milli < 0 || z->cpu_milli > AMOUNT_MAX || z->memory_bytes < 0 ||
+            z->memory_bytes > AMOUNT_MAX || (i > 0 && z->numa_node <= n->zones[i - 1].numa_node) ||
+            z->numa_node < 0) {
+            return false;
+        }
     }
     for (uint32_t i = 0; i < n->devices_count; i++) {
         const struct device *d = &n->devices[i];

@@ -225,6 +225,9 @@ void thaw_pool(const struct engine *e, uint32_t pool, int64_t now_ms, const stru
                 .node = node_of(&t, b->node.ix)->name,
                 .devices = devices_of(&t, b->node.ix, b->hold_first, b->hold_count),
                 .devices_count = b->hold_count,
+                .numa_plus_one = b->zone == IX_NONE
+                                     ? 0
+                                     : node_of(&t, b->node.ix)->zones[b->zone].numa_node + 1,
             };
         }
     }

@@ -114,7 +114,7 @@ static uint32_t do_bind(struct step *st, const struct bind *b)
         b->devices_count != (uint32_t)workload_pod(w, pod)->gpu_devices || !place_free(st->e, b)) {
         return IX_NONE;
     }
-    pod_bind(st, row, pod, b->node, b->devices, b->devices_count);
+    pod_bind(st, row, pod, b);
     return row;
 }
 

@@ -162,7 +162,7 @@ static void bind(struct rig *r, uint32_t n, uint32_t first, uint32_t count)
         devices[i].uuid = arena_printf(&r->arena, "GPU-%02u", first + i);
         devices[i].share = DEVICE_SHARE;
     }
-    struct bind bind = {id_of(n + 1), STR("n1"), devices, count};
+    struct bind bind = {id_of(n + 1), STR("n1"), devices, count, 0};
     struct input in = {.kind = INPUT_TICK};
     in.tick.binds = &bind;
     in.tick.binds_count = 1;

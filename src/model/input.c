@@ -67,6 +67,7 @@ static const struct field bind_fields[] = {
     F_UUID(1, struct bind, pod),
     F_STR(2, struct bind, node),
     F_LIST(3, struct bind, devices, record_held_device),
+    F_I64(4, struct bind, numa_plus_one),
 };
 static const struct record record_bind = RECORD("bind", struct bind, bind_fields);
 

@@ -98,6 +98,7 @@ struct bind {
     struct str node;
     struct held_device *devices;
     uint32_t devices_count;
+    int64_t numa_plus_one; /* as of struct pod */
 };
 struct evict {
     struct uuid pod;

@@ -46,6 +46,7 @@
 
 /* ---- nodes ---- */
 #define NODE_NAME_LEN_MAX 253u  /* as in Kubernetes */
+#define NODE_ZONES_MAX    64u   /* NUMA nodes of a machine */
 #define DRAIN_REASON_MAX  1024u /* bytes of what a person says about a drain */
 
 /* ---- workloads ---- */

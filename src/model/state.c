@@ -16,6 +16,14 @@ static const struct field device_fields[] = {
 };
 static const struct record record_device = RECORD("device", struct device, device_fields);
 
+static const struct field zone_fields[] = {
+    F_I64(1, struct zone, numa_node),
+    F_I64(2, struct zone, cpu_milli),
+    F_I64(3, struct zone, memory_bytes),
+    F_STR(4, struct zone, cpus),
+};
+static const struct record record_zone = RECORD("zone", struct zone, zone_fields);
+
 static const struct field node_fields[] = {
     F_STR(1, struct node, name),
     F_LIST(2, struct node, labels, record_label),
@@ -27,6 +35,7 @@ static const struct field node_fields[] = {
     F_I64(8, struct node, ready_since_ms),
     F_I64(9, struct node, seen_ms),
     F_LIST(10, struct node, notes, record_str_item),
+    F_LIST(11, struct node, zones, record_zone),
 };
 const struct record record_node = RECORD("node", struct node, node_fields);
 
@@ -60,6 +69,7 @@ static const struct field pod_spec_fields[] = {
     F_I64(13, struct pod_spec, memory_bytes),
     F_I64(14, struct pod_spec, memory_limit_bytes),
     F_I64(15, struct pod_spec, grace_ms),
+    F_BOOL(16, struct pod_spec, single_numa),
 };
 const struct record record_pod_spec = RECORD("pod_spec", struct pod_spec, pod_spec_fields);
 
@@ -92,12 +102,19 @@ const struct record record_held_device = RECORD("held_device", struct held_devic
                                                 held_device_fields);
 
 static const struct field pod_fields[] = {
-    F_UUID(1, struct pod, id),       F_U32(2, struct pod, phase),
-    F_U32(3, struct pod, attempt),   F_U32(4, struct pod, failures),
-    F_STR(5, struct pod, node),      F_LIST(6, struct pod, devices, record_held_device),
-    F_I64(7, struct pod, start_ms),  F_I64(8, struct pod, end_ms),
-    F_I64(9, struct pod, exit_code), F_STR(10, struct pod, end_reason),
-    F_BOOL(11, struct pod, move),    F_I64(12, struct pod, retry_at_ms),
+    F_UUID(1, struct pod, id),
+    F_U32(2, struct pod, phase),
+    F_U32(3, struct pod, attempt),
+    F_U32(4, struct pod, failures),
+    F_STR(5, struct pod, node),
+    F_LIST(6, struct pod, devices, record_held_device),
+    F_I64(7, struct pod, start_ms),
+    F_I64(8, struct pod, end_ms),
+    F_I64(9, struct pod, exit_code),
+    F_STR(10, struct pod, end_reason),
+    F_BOOL(11, struct pod, move),
+    F_I64(12, struct pod, retry_at_ms),
+    F_I64(13, struct pod, numa_plus_one),
 };
 const struct record record_pod = RECORD("pod", struct pod, pod_fields);
 

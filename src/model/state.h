@@ -22,6 +22,12 @@ struct device {
 struct label {
     struct str key, value;
 };
+/* A NUMA node of a machine: a NUMA zone of its node. */
+struct zone {
+    int64_t numa_node;               /* as the devices say it */
+    int64_t cpu_milli, memory_bytes; /* of the node's, what is in it */
+    struct str cpus;                 /* its processors: "0-15,32-47" */
+};
 struct node {
     struct str name; /* unique */
     struct label *labels;
@@ -33,6 +39,8 @@ struct node {
     struct str_item
         *notes; /* what is not enforced on this node ("no cgroups: CPU limits are not enforced") */
     uint32_t notes_count;
+    struct zone *zones; /* none: it is not known, or all is one */
+    uint32_t zones_count;
 };
 
 /* What a person closed for new work: a node, or one device of it. Sorted by node, then device. */
@@ -70,6 +78,7 @@ struct pod_spec {
     int64_t gpu_memory_bytes;       /* memory of each device instead of a share, else 0 */
     int64_t cpu_milli, cpu_limit_milli, memory_bytes, memory_limit_bytes; /* limits: -1 none */
     int64_t grace_ms; /* between SIGTERM and SIGKILL; default 30 s */
+    bool single_numa; /* devices, CPU and memory all from one NUMA node of the machine */
 };
 
 /* As for Kubernetes Jobs, a pod that failed is started again up to backoff_limit times under NEVER
@@ -132,7 +141,8 @@ struct pod {
     int64_t exit_code;        /* of the last attempt that ended; 128 + signal; -1 none */
     struct str end_reason;    /* "Completed", "Error", "Preempted", "NodeLost", … of that attempt */
     bool move; /* POD_RELEASING: goes back to pending when gone (else it ends or is deleted) */
-    int64_t retry_at_ms; /* POD_PENDING after a failure: not started before this; 0: at once */
+    int64_t retry_at_ms;   /* POD_PENDING after a failure: not started before this; 0: at once */
+    int64_t numa_plus_one; /* the NUMA node it was given all of its place in, plus one; 0: none */
 };
 
 /* Why a workload waits or was stopped, in names and numbers that outlive the cycle that found it.

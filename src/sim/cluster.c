@@ -62,7 +62,7 @@ static void report_node(struct sim_cluster *c, uint32_t node)
     push_report(c, (struct sim_message){.at_ms = n->reported_ms, .node = node});
 }
 
-static void deliver_node(const struct sim_node *n, cluster_observe *observe, void *arg)
+static void deliver_node(struct sim_node *n, cluster_observe *observe, void *arg)
 {
     static const struct label second = {STRS("pool"), STRS("b")};
     struct input in = {.kind = INPUT_NODE_LOST, .node_name = n->name};
@@ -81,6 +81,8 @@ static void deliver_node(const struct sim_node *n, cluster_observe *observe, voi
             .devices_count = n->devices_count,
             .labels = &label,
             .labels_count = n->second_pool,
+            .zones = n->zones,
+            .zones_count = n->zones_count,
         };
     }
     observe(arg, &in);
@@ -437,6 +439,20 @@ void sim_cluster_resync(struct sim_cluster *c, const struct state *believed)
     }
 }
 
+// Two NUMA nodes of the same size.
+static void divide(struct sim_node *n)
+{
+    n->zones_count = SIM_ZONES;
+    for (uint32_t z = 0; z < SIM_ZONES; z++) {
+        n->zones[z] = (struct zone){.numa_node = z,
+                                    .cpu_milli = n->cpu_milli / SIM_ZONES,
+                                    .memory_bytes = n->memory_bytes / SIM_ZONES};
+    }
+    for (uint32_t d = 0; d < n->devices_count; d++) {
+        n->devices[d].numa_node = d * SIM_ZONES / n->devices_count;
+    }
+}
+
 void sim_cluster_init(struct sim_cluster *c, struct arena *arena, struct prng *prng, int64_t now_ms)
 {
     *c = (struct sim_cluster){.arena = arena, .prng = prng, .now_ms = now_ms};
@@ -459,6 +475,9 @@ void sim_cluster_init(struct sim_cluster *c, struct arena *arena, struct prng *p
                                             .index = d,
                                             .numa_node = -1,
                                             .healthy = true};
+        }
+        if (n->devices_count > 1 && prng_chance(prng, 500)) {
+            divide(n);
         }
         report_node(c, i);
     }

@@ -11,7 +11,7 @@
 #include "base/prng.h"
 #include "ports/cluster.h"
 
-enum { SIM_NODE_DEVICES_MAX = 8, SIM_PROCS_MAX = 4096 };
+enum { SIM_NODE_DEVICES_MAX = 8, SIM_PROCS_MAX = 4096, SIM_ZONES = 2 };
 
 enum sim_proc_state { PROC_STARTING, PROC_RUNNING, PROC_STOPPING, PROC_GONE };
 struct sim_proc {
@@ -34,6 +34,8 @@ struct sim_node {
     struct device devices[SIM_NODE_DEVICES_MAX];
     uint32_t devices_count;
     int64_t cpu_milli, memory_bytes;
+    struct zone zones[SIM_ZONES];
+    uint32_t zones_count;
     int64_t due_ms;       /* next failure or return */
     int64_t reported_ms;  /* reports about it are delivered in order: not before this */
     uint32_t undelivered; /* reports about it that wait */

@@ -179,6 +179,7 @@ static void random_submit(struct sim_demand *d, struct arena *arena, struct inpu
         .run_as_uid = -1,
         .run_as_gid = -1,
         .grace_ms = prng_range(p, 0, 30000),
+        .single_numa = prng_chance(p, 100),
     };
     random_pools(p, arena, &s->spec);
 }

@@ -455,6 +455,20 @@ static bool in_one_pool(struct rules *r, const struct workload *w, struct str po
                : BREACH(r, "%.*s starts in a pool it is not tried in", STR_ARG(w->name));
 }
 
+// All devices are of the one NUMA node that it is put on.
+static bool zone_ok(struct rules *r, const struct workload *w, const struct bind *b,
+                    const struct node *n)
+{
+    bool ok = (b->numa_plus_one > 0) == (w->spec.pod.single_numa && n->zones_count > 1);
+    for (uint32_t i = 0; i < b->devices_count && b->numa_plus_one > 0; i++) {
+        for (uint32_t d = 0; d < n->devices_count; d++) {
+            ok = ok && (!str_eq(n->devices[d].uuid, b->devices[i].uuid) ||
+                        n->devices[d].numa_node == b->numa_plus_one - 1);
+        }
+    }
+    return ok ? true : BREACH(r, "%.*s is spread over NUMA nodes", STR_ARG(w->name));
+}
+
 static bool bind_ok(struct rules *r, const struct bind *b)
 {
     struct place at = find_pod(r->s, b->pod);
@@ -481,7 +495,8 @@ static bool bind_ok(struct rules *r, const struct bind *b)
         return BREACH(r, "gang %.*s starts with less than its minimum (R5)", STR_ARG(w->name));
     }
     struct str pool = engine_pool_of(r->e, n);
-    return in_one_pool(r, w, pool) && claims_respected(r, w, b) && within_all(r, w, pool);
+    return zone_ok(r, w, b, n) && in_one_pool(r, w, pool) && claims_respected(r, w, b) &&
+           within_all(r, w, pool);
 }
 
 static bool node_holds(struct rules *r, const struct node *n)
@@ -579,6 +594,7 @@ static bool device_used(const struct rules *r, const struct node *n, uint32_t de
     return false;
 }
 
+// Who asks for one NUMA node may find none on a node that has room.
 static bool fits(const struct rules *r, const struct workload *w, const struct node *n)
 {
     int64_t cpu = n->cpu_milli;
@@ -599,7 +615,8 @@ static bool fits(const struct rules *r, const struct workload *w, const struct n
         devices += n->devices[d].healthy && !device_used(r, n, d) &&
                    !is_closed(r, n->name, n->devices[d].uuid);
     }
-    return n->ready && !is_closed(r, n->name, STR("")) && pods > 0 &&
+    bool divided = w->spec.pod.single_numa && n->zones_count > 1;
+    return n->ready && !divided && !is_closed(r, n->name, STR("")) && pods > 0 &&
            devices >= w->spec.pod.gpu_devices && cpu >= w->spec.pod.cpu_milli &&
            memory >= w->spec.pod.memory_bytes;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What becomes of work that runs: drains, sick devices, budgets. Against the real executable; prints TAP.
+"""What becomes of work that runs: drains, sick devices, budgets, NUMA nodes. Against the real executable; prints TAP.
 
 usage: running_test.py WEIR NVML_DIR"""
 
@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 
-from world import DEADLINE_S, PLAN, WEIR, Server, check, main, test, until
+from world import DEADLINE_S, PLAN, WEIR, Server, Skip, check, main, test, until
 
 NVML_DIR = os.path.abspath(sys.argv[2])
 NODE = "n1"
@@ -145,6 +145,38 @@ def a_budget_is_honoured(home):
     check("disruption budget" in s.cli("why", "second", "-p", "p"), "why")
     check(s.job("many")["pods_running"] == 3, s.job("many"))
     check("3 kept running" in s.cli("workload", "describe", "many", "-p", "p"), "describe")
+    s.end()
+
+
+@test
+def one_numa_node_for_devices_and_processors(home):
+    if len(os.sched_getaffinity(0)) < 2:
+        raise Skip("the machine has one processor")
+    first, second = sorted(os.sched_getaffinity(0))[:2]
+    shape = {"HWLOC_SYNTHETIC": "numa:2(memory=4GiB) pu:1(indexes=%d,%d)" % (first, second)}
+    s = World(home, env=shape).begin()
+    zones = {z["numa_node"]: z["cpus"] for z in s.node()["zones"]}
+    if len(zones) != 2:
+        raise Skip("built without hwloc")
+    check([d["numa_node"] for d in s.node()["devices"]] == [0, 0, 1, 1], s.node())
+    for name in ("one", "two"):
+        s.run(name, "-g", "2", "--single-numa", "--cpu-core-request", "0.5",
+              command=("sh", "-c", "taskset -cp $$; sleep 600"))
+    s.runs("one", "two")
+    seen = set()
+    for name in ("one", "two"):
+        zone = s.pod(name)["numa_node"]
+        seen.add(zone)
+        check({s.device(u)["numa_node"] for u in s.pod(name)["devices"]} == {zone}, s.pod(name))
+        said = until("it has told where it runs", lambda n=name: re.search(
+            r"affinity list: (.*)", s.cli("training", "logs", n, "-p", "p")))
+        check(said.group(1) == zones[zone], (said.group(1), zones, zone))
+        inside = s.cli("workload", "exec", name, "-p", "p", "--", "sh", "-c", "taskset -cp $$")
+        check(inside.strip().endswith(": " + zones[zone]), inside)
+    check(seen == {0, 1}, seen)
+    s.run("three", "-g", "1", "--single-numa")
+    until("it waits", lambda: s.job("three")["why"])
+    check("NUMA nodes" in s.cli("node", "describe", NODE), "describe")
     s.end()
 
 
