@@ -221,8 +221,10 @@ static int run_command(struct cli *cli, const struct args *args)
     enum status status = settings_load(&cli->settings, &cli->arena, args_text(args, "config-path"),
                                        args_text(args, "config-file"), &err);
     if (status == STATUS_OK) {
-        status = client_init(&cli->client, &cli->arena, args_text(args, "socket"), cli->debug,
-                             &err);
+        status = client_init(&cli->client, &cli->arena, args_text(args, "socket"),
+                             args_number(args, "timeout", 0), &err);
+        cli->client.debug = cli->debug;
+        cli->client.terminal = cli->terminal_err && !cli->quiet;
     }
     if (status != STATUS_OK) {
         return cli_fail(cli, &err, NULL);

@@ -18,13 +18,15 @@
 
 enum {
     ANSWER_BYTES_MAX = JSON_SIZE_MAX,
-    CALL_SECONDS_MAX = 120,
+    LIMIT_MS = 120 * 1000,
+    TELL_MS = 3 * 1000,       /* longer than any answer takes as a rule */
     RETRY_MS_MAX = 10 * 1000, /* a server that is being restarted is back by then */
     RETRY_PAUSE_MS = 100,
     IDLE_MS = 100,
 };
 
 struct transfer {
+    struct client *client;
     CURL *curl;
     struct buf body;
     bool (*sink)(void *ctx, struct str piece);
@@ -32,10 +34,11 @@ struct transfer {
     bool stopped; /* the sink has had enough */
 };
 
-enum status client_init(struct client *c, struct arena *arena, struct str flag, bool debug,
+enum status client_init(struct client *c, struct arena *arena, struct str flag, int64_t limit_ms,
                         struct err *err)
 {
-    *c = (struct client){.arena = arena, .debug = debug, .socket = flag};
+    *c = (struct client){.arena = arena, .socket = flag};
+    c->limit_ms = limit_ms > 0 ? limit_ms : LIMIT_MS;
     client_next_key(c);
     return flag.len > 0 ? STATUS_OK : places_socket(arena, &c->socket, err);
 }
@@ -111,6 +114,20 @@ static size_t on_bytes(char *bytes, size_t size, size_t count, void *arg)
     return len;
 }
 
+/* Called about once a second, whatever comes. */
+static int on_progress(void *arg, curl_off_t down_all, curl_off_t down, curl_off_t up_all,
+                       curl_off_t up)
+{
+    (void)down_all;
+    (void)down;
+    (void)up_all;
+    (void)up;
+    const struct transfer *t = arg;
+    long code = 0;
+    curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &code);
+    return (t->sink != NULL && code != 0) || client_waits(t->client) ? 0 : 1;
+}
+
 static enum status start(struct client *c, const struct request *r, struct transfer *t,
                          struct curl_slist **headers, struct err *err)
 {
@@ -130,6 +147,8 @@ static enum status start(struct client *c, const struct request *r, struct trans
     }
     CURL *h = c->handle;
     t->curl = h;
+    t->client = c;
+    c->began_ms = clock_mono_ms();
     curl_easy_reset(h);
     struct str url = arena_printf(c->arena, "http://localhost/api/weir/v1" STR_FMT,
                                   STR_ARG(r->path));
@@ -147,6 +166,9 @@ static enum status start(struct client *c, const struct request *r, struct trans
     curl_easy_setopt(h, CURLOPT_HTTPHEADER, *headers);
     curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, on_bytes);
     curl_easy_setopt(h, CURLOPT_WRITEDATA, t);
+    curl_easy_setopt(h, CURLOPT_XFERINFOFUNCTION, on_progress);
+    curl_easy_setopt(h, CURLOPT_XFERINFODATA, t);
+    curl_easy_setopt(h, CURLOPT_NOPROGRESS, 0L);
     curl_easy_setopt(h, CURLOPT_USERAGENT, "weir/" WEIR_VERSION);
     if (strcmp(r->method, "POST") == 0) {
         curl_easy_setopt(h, CURLOPT_POST, 1L);
@@ -156,6 +178,27 @@ static enum status start(struct client *c, const struct request *r, struct trans
         curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, r->method);
     }
     return STATUS_OK;
+}
+
+bool client_waits(struct client *c)
+{
+    int64_t waited_ms = clock_mono_ms() - c->began_ms;
+    if (c->terminal && !c->told && waited_ms >= TELL_MS) {
+        c->told = true;
+        fprintf(stderr, "waiting for the server...\n");
+    }
+    return waited_ms < c->limit_ms;
+}
+
+enum status client_no_answer(struct client *c, struct err *err)
+{
+    bool seconds = c->limit_ms % 1000 == 0;
+    err_set(err, STATUS_TIMEOUT, "the server at " STR_FMT " did not answer within %lld %s",
+            STR_ARG(c->socket), (long long)(seconds ? c->limit_ms / 1000 : c->limit_ms),
+            seconds ? "s" : "ms");
+    return err_hint(err,
+                    "what was asked may still be done: look before asking again. Is the server "
+                    "stopped, or its machine very busy? --timeout waits longer");
 }
 
 static bool connection_lost(CURLcode code)
@@ -178,10 +221,8 @@ static enum status transport_error(struct client *c, CURLcode code, struct err *
         status = err_set(err, STATUS_UNREACHABLE, "no server runs here: nobody answers at " STR_FMT,
                          STR_ARG(c->socket));
         err_hint(err, "start one with weir up, or name its socket with --socket or WEIR_SOCKET");
-    } else if (code == CURLE_OPERATION_TIMEDOUT) {
-        status = err_set(err, STATUS_TIMEOUT, "the server did not answer within %d seconds",
-                         CALL_SECONDS_MAX);
-        err_hint(err, "it may still do what was asked; look before asking again");
+    } else if (code == CURLE_ABORTED_BY_CALLBACK) {
+        return client_no_answer(c, err);
     } else if (code == CURLE_WRITE_ERROR) {
         status = err_set(err, STATUS_TOO_LARGE, "the answer is larger than %d MiB",
                          ANSWER_BYTES_MAX >> 20);
@@ -228,7 +269,9 @@ enum status client_read(struct client *c, int code, bool is_json, struct str tex
     }
     struct str message = member_text(body, STR("message"));
     enum status status = status_of(code, body);
-    if (message.len == 0) {
+    if (message.len == 0 && (code == 414 || code == 431)) { // from below the server's own errors
+        message = STR("names and arguments are longer than one request may be");
+    } else if (message.len == 0) {
         message = arena_printf(c->arena, "the server answered with HTTP status %d", code);
     }
     err_set(err, status, STR_FMT, STR_ARG(message));
@@ -262,14 +305,13 @@ enum status client_call(struct client *c, const struct request *r, struct answer
     *out = (struct answer){0};
     int64_t began = clock_mono_ms();
     enum status status;
-    bool lost = false;
+    bool lost = c->met; // it was there just now
     for (;;) {
         struct curl_slist *headers = NULL;
         status = start(c, r, &t, &headers, err);
         if (status != STATUS_OK) {
             break;
         }
-        curl_easy_setopt(c->handle, CURLOPT_TIMEOUT, (long)CALL_SECONDS_MAX);
         CURLcode code = curl_easy_perform(c->handle);
         if (c->debug) {
             long http = 0;
@@ -286,6 +328,7 @@ enum status client_call(struct client *c, const struct request *r, struct answer
             pause_ms(RETRY_PAUSE_MS);
             continue;
         }
+        c->met = c->met || code == CURLE_OK;
         status = code == CURLE_OK ? read_answer(c, &t, out, err) : transport_error(c, code, err);
         break;
     }

@@ -16,6 +16,11 @@ struct client {
     struct str socket;           /* path */
     char key[UUID_TEXT_LEN + 1]; /* of this command; one POST or DELETE may end in several tries */
     bool debug;                  /* each request on stderr */
+    bool terminal;               /* a person is there, to be told what is waited for */
+    bool met;                    /* the server has answered: one that is not there comes back */
+    int64_t limit_ms;            /* for the server to answer, or to begin a stream */
+    int64_t began_ms;            /* when the call of now began */
+    bool told;                   /* that the server is waited for */
     void *handle;                /* the library's, made at the first call */
 };
 
@@ -25,9 +30,10 @@ struct answer {
     struct str text;        /* as it came */
 };
 
-/* client_init finds the socket (flag: of --socket, or "") and connects to nothing yet. */
-MUST_USE enum status client_init(struct client *c, struct arena *arena, struct str flag, bool debug,
-                                 struct err *err);
+/* client_init finds the socket (flag: of --socket, or "") and connects to nothing yet. limit_ms 0:
+ * two minutes. */
+MUST_USE enum status client_init(struct client *c, struct arena *arena, struct str flag,
+                                 int64_t limit_ms, struct err *err);
 void client_done(struct client *c);
 
 /* client_path makes "/projects/team%20a" of words: each is escaped, "/" stands between them. */
@@ -42,7 +48,7 @@ struct request {
     struct str body;
 };
 /* client_call sends it and waits for the answer. STATUS_UNREACHABLE: nobody answers at the socket,
- * err says what to do. An error of the server: its status, message, field and hint in err, its body
+ * err says what to do. STATUS_TIMEOUT: it does not answer. An error of the server: its status, message, field and hint in err, its body
  * in out. */
 MUST_USE enum status client_call(struct client *c, const struct request *r, struct answer *out,
                                  struct err *err);
@@ -65,6 +71,11 @@ MUST_USE enum status client_stream(struct client *c, struct str path,
 
 /* client_header gives a header of the answer that the last call or stream got, "" when it got none. */
 struct str client_header(struct client *c, const char *name);
+
+/* client_waits, called now and then while nothing comes, tells a person of it; false: it has been too
+ * long since c->began_ms. client_no_answer is the error for that. */
+bool client_waits(struct client *c);
+enum status client_no_answer(struct client *c, struct err *err);
 
 /* client_read makes *out, and of an error (code 400 and above) err, from an answer that came by another
  * way (the handshake of a WebSocket). */

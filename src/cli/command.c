@@ -370,7 +370,7 @@ static enum status parse_value(const struct flag *f, struct str value, int64_t *
         }
         break;
     case FLAG_DURATION:
-        if (duration_parse(value, &n, NULL) != STATUS_OK || n < 0) {
+        if (duration_parse(value, &n, NULL) != STATUS_OK || n < f->min) {
             return wrong_value(f, value, "a duration such as 30s, 5m or 1h30m", err);
         }
         break;

@@ -46,7 +46,7 @@ struct flag {
     bool repeat;         /* may be given several times; otherwise the last one counts */
     const char *metavar; /* "NAME"; for WORD the words; NULL for BOOL */
     const char *help;
-    int64_t min; /* WHOLE */
+    int64_t min; /* WHOLE, DURATION (ms) */
     enum offer offer;
     const char *refused; /* not NULL: known, but not possible here, and this is why */
 };

@@ -23,6 +23,7 @@
 #include "cli/view.h"
 #include "cli/workload.h"
 #include "codec/json.h"
+#include "io/clock.h"
 #include "io/file.h"
 #include "io/http.h"
 #include "io/listen.h"
@@ -34,6 +35,7 @@ enum {
     HEAD_BYTES_MAX = 16 * 1024,
     REFUSAL_BYTES_MAX = 64 * 1024,
     PIECE_BYTES = 16 * 1024,
+    WAIT_MS = 100,
     SEND_BYTES_MAX = 64 << 20,
     WORDS_MAX = HTTP_ARGS_MAX - 2, /* beside tty and pod */
     WORDS_BYTES_MAX = HTTP_HEADER_BYTES_MAX - HTTP_ANSWER_HEAD_BYTES,
@@ -110,14 +112,30 @@ static struct str header_value(struct str head, struct str name)
     return STR("");
 }
 
+// read, for as long as the server may take to answer.
+static ssize_t read_in_time(struct session *s, char *bytes, size_t size)
+{
+    struct pollfd p = {.fd = s->fd, .events = POLLIN};
+    while (poll(&p, 1, WAIT_MS) <= 0) {
+        if (!client_waits(&s->cli->client)) {
+            errno = ETIMEDOUT;
+            return -1;
+        }
+    }
+    return read(s->fd, bytes, size);
+}
+
 // Reads until the empty line; what came behind it is kept in all.
-static enum status read_head(int fd, struct buf *all, size_t *head_len, struct err *err)
+static enum status read_head(struct session *s, struct buf *all, size_t *head_len, struct err *err)
 {
     for (;;) {
         char bytes[1024];
-        ssize_t n = read(fd, bytes, sizeof(bytes));
+        ssize_t n = read_in_time(s, bytes, sizeof(bytes));
         if (n < 0 && errno == EINTR) {
             continue;
+        }
+        if (n < 0 && errno == ETIMEDOUT) {
+            return client_no_answer(&s->cli->client, err);
         }
         if (n <= 0 || all->full) {
             return err_set(err, STATUS_UNREACHABLE, "the server ended the connection");
@@ -144,7 +162,7 @@ static enum status read_refusal(struct session *s, struct buf *all, size_t head_
     }
     while ((int64_t)(all->len - head_len) < wanted && !all->full) {
         char bytes[1024];
-        ssize_t n = read(s->fd, bytes, sizeof(bytes));
+        ssize_t n = read_in_time(s, bytes, sizeof(bytes));
         if (n <= 0) {
             break;
         }
@@ -166,12 +184,13 @@ static enum status handshake(struct session *s, struct str path, struct answer *
                                       "Connection: Upgrade\r\nUpgrade: websocket\r\n"
                                       "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n\r\n",
                                       STR_ARG(path), key);
+    s->cli->client.began_ms = clock_mono_ms();
     enum status status = file_write_all(s->fd, request, err);
     CLEANUP(buf_done) struct buf all;
     buf_init(&all, HEAD_BYTES_MAX + REFUSAL_BYTES_MAX);
     size_t head_len = 0;
     if (status == STATUS_OK) {
-        status = read_head(s->fd, &all, &head_len, err);
+        status = read_head(s, &all, &head_len, err);
     }
     if (status != STATUS_OK) {
         return status;

@@ -835,6 +835,46 @@ def a_command_survives_a_restart_of_the_server(cli):
     gone(cli, "once", "before")
 
 
+@server_test
+def a_server_that_does_not_answer_is_not_waited_for_in_silence(cli):
+    server = cli.server
+    server.process.send_signal(signal.SIGSTOP)
+    try:
+        screen = Terminal(cli, "project", "list")
+        screen.until("waiting for the server...")
+        for words in (("project", "list"), ("workload", "watch", "--json"), ("whoami", "--json"),
+                      ("training", "submit", "late", "-p", "team-a", "-i", "host", "--", "true")):
+            code, out, err = cli.run(*words[:2], "--timeout", "1s", *words[2:])
+            equal((code, out), (1, ""), err)
+            holds("did not answer within 1 s" in err and "--timeout" in err, err)
+            holds("waiting" not in err, "said where nobody reads it")
+    finally:
+        server.process.send_signal(signal.SIGCONT)
+    equal(screen.wait(), 0)
+    holds(b"team-a" in screen.text, screen.text)
+    cli.run("training", "delete", "late", "-p", "team-a")  # it may be there, or not
+
+
+@server_test
+def a_wait_for_the_start_survives_a_restart_of_the_server(cli):
+    server = cli.server
+    submit(cli, "in-the-way", "-g", "4")
+    runs(cli, "in-the-way")
+    attached = subprocess.Popen(
+        [WEIR, "training", "submit", "patient", "-p", "team-a", "-i", "host", "-g", "1",
+         "--node-pools", POOL, "--attach", "--", "sh", "-c", "echo at last; exit 4"], env=cli.env,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    holds("patient" in attached.stderr.readline(), "it says that it waits")
+    for how in (signal.SIGKILL, signal.SIGTERM):
+        server.process.send_signal(how)
+        server.process.wait(timeout=DEADLINE_S)
+        server.start()
+    gone(cli, "in-the-way")
+    out, err = attached.communicate(timeout=DEADLINE_S)
+    equal((attached.returncode, lines(out)[-1]), (4, "at last"), err)
+    gone(cli, "patient")
+
+
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
     with_server = "--server" in sys.argv[3:]

@@ -198,6 +198,34 @@ def weirs_own_directories_are_empty_for_a_job(home):
     s.stop()
 
 
+@test
+def what_is_no_http_is_answered_or_cut_off(home):
+    s = Server(home).start()
+    post = P + "/plan/check"
+    rows = [
+        ("a word", b"HELLO\r\n\r\n", 0),
+        ("TLS", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\n\n", 0),
+        ("HTTP/3", b"GET /healthz HTTP/3.0\r\nHost: x\r\n\r\n", 505),
+        ("HTTP/2", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505),
+        ("a header without a colon", request("GET", "/healthz", head=b"nocolon\r\n"), 400),
+        ("a length that is none", request("POST", post, head=b"Content-Length: abc\r\n"), 400),
+        ("a length below nothing", request("POST", post, head=b"Content-Length: -1\r\n"), 400),
+        ("a length beyond 64 bits", request("POST", post, head=b"Content-Length: %d\r\n" % (1 << 80)),
+         413),
+        ("a chunk that is none", request("POST", post, b"", b"Transfer-Encoding: chunked\r\n")
+         + b"zz\r\n", 400),
+        ("a long address", request("GET", "/" + "x" * 70000), 414),
+        ("a long header", request("GET", "/healthz", head=b"X: " + b"x" * 70000 + b"\r\n"), 431),
+        ("many headers", request("GET", "/healthz", head=b"X: yyyyyyyyyyyyyyyyyyyy\r\n" * 3000), 431),
+    ]
+    for address in (s.socket, tcp_address(s)):
+        for name, data, want in rows:
+            status, body = send(address, data)
+            check(status == want, f"{name}: {status} {body}")
+            check(send(address, request("GET", "/healthz"))[0] == 200, f"after {name}")
+    s.stop()
+
+
 def at_once(count, function):
     """What function(0), function(1), … return, all called at the same time."""
     with concurrent.futures.ThreadPoolExecutor(count) as pool:
