@@ -8,19 +8,25 @@
 
 enum { WORDS_MAX = 24, TEXT_MAX = 8 << 20 };
 
-// Splits a line at its spaces; ~ stands for a space inside a word.
+// Splits a line at its spaces, those in quotes apart; ~ stands for a space inside a word.
 static int split(struct arena *arena, const char *line, const char **words)
 {
-    struct str rest = str_from_c(line), word;
     int count = 0;
-    while (count < WORDS_MAX && str_split(&rest, ' ', &word)) {
-        char *text = arena_alloc(arena, (size_t)word.len + 1);
-        for (uint32_t i = 0; i < word.len; i++) {
-            text[i] = word.ptr[i] == '~' ? ' ' : word.ptr[i];
+    while (count < WORDS_MAX && line[0] != '\0') {
+        char *text = arena_alloc(arena, strlen(line) + 1);
+        size_t len = 0;
+        bool quoted = false;
+        for (; line[0] != '\0' && (quoted || line[0] != ' '); line++) {
+            if (line[0] == '"') {
+                quoted = !quoted;
+            } else {
+                text[len++] = line[0] == '~' ? ' ' : line[0];
+            }
         }
-        if (word.len > 0) {
+        if (len > 0) {
             words[count++] = text;
         }
+        line += line[0] == ' ' ? 1 : 0;
     }
     return count;
 }
