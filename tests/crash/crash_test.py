@@ -8,8 +8,11 @@ server is killed at a random moment; it is started again on the same data, and t
   nothing is done twice          a command repeated under its key after the crash has one effect
   nothing is started twice       a job writes a line when it starts: one line for each attempt at most
   the books balance              devices, pools, departments and projects add up to what pods hold
-Usage: crash_test.py WEIR [ROUNDS [SEED]]. Prints TAP. A failing seed is printed."""
+Usage: crash_test.py WEIR [ROUNDS [SERVERS [SEED]]]. ROUNDS are divided among SERVERS side by side, each
+with its own data and seed (SEED, SEED + 1 ...), because a round is mostly waiting. Prints TAP. A failing
+seed is printed."""
 
+import concurrent.futures
 import http.client
 import json
 import os
@@ -315,14 +318,11 @@ def finish(server):
         raise Failure(f"devices are held by nobody: {cluster}")
 
 
-def main():
-    weir = os.path.abspath(sys.argv[1])
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 20
-    seed = int(sys.argv[3]) if len(sys.argv) > 3 else int.from_bytes(os.urandom(4), "big")
+def play(weir, rounds, seed):
+    """One server and its rounds. Returns how many there were, and what broke or None."""
     rng = random.Random(seed)
     home = tempfile.mkdtemp(prefix="weir-crash-")
     server, known, failure, done = Server(weir, home), {}, None, 0
-    print("TAP version 13\n1..3", flush=True)
     try:
         server.start()
         status, answer = server.call("POST", "/plan/apply", PLAN, str(uuid.uuid4()), "application/yaml")
@@ -338,13 +338,28 @@ def main():
             code = server.stop()
             if code != 0 and not failure:
                 failure = Failure(f"SIGTERM ended the server with exit status {code}")
-    for what in (f"nothing acknowledged is lost, nothing is done twice ({done} crashes)",
-                 "nothing is started twice", "the books balance"):
-        print(f"{'not ok' if failure else 'ok'} - {what}")
     if failure:
-        print(f"# seed {seed}, round {done}: {failure}\n# kept: {home}")
-        sys.exit(1)
+        return done, f"seed {seed}, round {done}: {failure}\n# kept: {home}"
     shutil.rmtree(home, ignore_errors=True)
+    return done, None
+
+
+def main():
+    weir = os.path.abspath(sys.argv[1])
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 20
+    servers = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    seed = int(sys.argv[4]) if len(sys.argv) > 4 else int.from_bytes(os.urandom(4), "big")
+    print("TAP version 13\n1..3", flush=True)
+    shares = [rounds // servers + (i < rounds % servers) for i in range(servers)]
+    with concurrent.futures.ProcessPoolExecutor(servers) as pool:
+        results = list(pool.map(play, [weir] * servers, shares, range(seed, seed + servers)))
+    crashes, failures = sum(done for done, _ in results), [f for _, f in results if f]
+    for what in (f"nothing acknowledged is lost, nothing is done twice ({crashes} crashes)",
+                 "nothing is started twice", "the books balance"):
+        print(f"{'not ok' if failures else 'ok'} - {what}")
+    for failure in failures:
+        print(f"# {failure}")
+    sys.exit(1 if failures else 0)
 
 
 if __name__ == "__main__":
