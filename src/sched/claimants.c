@@ -4,6 +4,7 @@
 #include "base/map.h"
 #include "sched/allocate.h"
 #include "sched/explain.h"
+#include "sched/reserve.h"
 #include "sched/victims.h"
 
 static enum reason_code eviction_code(enum action action)
@@ -246,6 +247,7 @@ static struct verdict search_for(struct search *x, struct memo *memo)
     x->protected_victim = x->budget_victim = IX_NONE;
     s->claimant = x->claimant;
     s->out->stats.claimants[s->action]++;
+    reserve_claimant(s, &x->request);
     x->victims.claimant_queue = queue_of(s, x->claimant);
     order_restart(&x->victims);
     if (search_solve(x)) {

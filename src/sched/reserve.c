@@ -6,7 +6,8 @@
 // the next cycle finds the same ones, or better.
 //
 // Not kept off: who comes before it in its queue; queues within their guarantee (R1); work that
-// declares an end before the start; and what fits beside it on its nodes even at the start.
+// declares an end before the start; and what fits beside it on its nodes even at the start. What is
+// moved for another comes there only where that one could.
 #include "sched/reserve.h"
 
 #include "base/sort.h"
@@ -313,11 +314,21 @@ static bool fits_beside(const struct sched *s, uint32_t task, uint32_t node)
     return devices == 0 || s->nodes[node].whole_later + spare[s->dims] >= devices;
 }
 
-static bool within_guarantees(const struct sched *s, uint32_t task)
+// Whether the workload, started now, is over before the reservation begins.
+static bool ends_before(const struct sched *s, uint32_t workload)
 {
-    const struct amounts *request = &shape_state_of(s, task)->request;
-    for (uint32_t q = queue_of(s, task_of(s, task)->workload.ix); q != IX_NONE;
-         q = s->queues[q].parent) {
+    int64_t duration_ms = workload_of(s, workload)->duration_ms;
+    return duration_ms > 0 && s->reserve.start_ms != TIME_NEVER &&
+           s->snap->config.now_ms + duration_ms <= s->reserve.start_ms;
+}
+
+// Whether the workload comes before the one that has the reservation, or within its guarantees.
+static bool may_pass(struct sched *s, uint32_t workload, const struct amounts *request)
+{
+    if (queue_of(s, workload) == queue_of(s, s->reserve.workload)) {
+        return workload == s->reserve.workload || workload_before(s, workload, s->reserve.workload);
+    }
+    for (uint32_t q = queue_of(s, workload); q != IX_NONE; q = s->queues[q].parent) {
         if (!quota_within_guarantee(s, q, request)) {
             return false;
         }
@@ -325,22 +336,23 @@ static bool within_guarantees(const struct sched *s, uint32_t task)
     return true;
 }
 
+void reserve_claimant(struct sched *s, const struct amounts *request)
+{
+    s->reserve.claimant_barred = s->reserve.nodes && !ends_before(s, s->claimant) &&
+                                 !may_pass(s, s->claimant, request);
+}
+
 bool reserve_bars_task(struct sched *s, uint32_t task, uint32_t node)
 {
     const struct reservation *r = &s->reserve;
     uint32_t workload = task_of(s, task)->workload.ix;
-    const struct snap_workload *w = workload_of(s, workload);
     if (workload == r->workload || s->tasks[task].old.node == node) {
         return false;
     }
-    bool ends_before = w->duration_ms > 0 && r->start_ms != TIME_NEVER &&
-                       s->snap->config.now_ms + w->duration_ms <= r->start_ms;
-    if (ends_before || fits_beside(s, task, node)) {
+    if (ends_before(s, workload) || fits_beside(s, task, node)) {
         return false;
     }
-    const struct snap_workload *first = workload_of(s, r->workload);
-    if (w->queue.ix == first->queue.ix) {
-        return !workload_before(s, workload, r->workload);
-    }
-    return !within_guarantees(s, task);
+    bool is_victim = s->claimant != IX_NONE && s->tasks[task].old.node != IX_NONE;
+    return (is_victim && r->claimant_barred) ||
+           !may_pass(s, workload, &shape_state_of(s, task)->request);
 }

@@ -9,6 +9,9 @@
 void reserve_find(struct sched *s);
 /* reserve_settle ends it once its workload has its place. */
 void reserve_settle(struct sched *s);
+/* reserve_claimant notes whether s->claimant, which begins to search and asks for request, is kept off
+ * the nodes: then nobody moves there for it either. */
+void reserve_claimant(struct sched *s, const struct amounts *request);
 /* reserve_explain tells the workload that waits for it. After allocating. */
 void reserve_explain(struct sched *s);
 /* reserve_reason: whether the pod would fit a node but for the reservation; *why says so. */

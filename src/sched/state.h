@@ -125,6 +125,7 @@ struct reservation {
     uint64_t *nodes;         /* [node_words] a bit a node; NULL: there is none */
     uint32_t workload, node; /* whose it is; the first of its nodes */
     int64_t start_ms;        /* TIME_NEVER: unknown */
+    bool claimant_barred;    /* whoever searches may not be placed on them */
     int64_t *spare; /* [node * (dims + 1) + dim] what a reserved node will have beyond what it has
                        later now, when all is as planned; at last whole devices. May be below 0 */
 };

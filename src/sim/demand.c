@@ -88,6 +88,7 @@ void demand_plan(struct sim_demand *d, struct arena *arena, struct input *out)
             .cpu_placement = prng_chance(p, 500) ? PLACEMENT_SPREAD : PLACEMENT_BINPACK,
             .reclaim_min_runtime_ms = random_runtime_ms(p),
             .preempt_min_runtime_ms = random_runtime_ms(p),
+            .reservation_after_ms = prng_chance(p, 500) ? 0 : prng_range(p, 1, 1000) * 1000,
             .time_based_fair_share = prng_chance(p, 500),
             .usage_window_ms = USAGE_WINDOW_MAX_MS,
             .usage_half_life_ms = prng_chance(p, 500) ? 0 : prng_range(p, 1, 48) * 3600 * 1000,
@@ -169,6 +170,7 @@ static void random_submit(struct sim_demand *d, struct arena *arena, struct inpu
         .backoff_limit = prng_below(p, 3),
         .auto_delete_ms = prng_range(p, 0, 120000),
         .available_min = prng_chance(p, 150) ? prng_below(p, pods + 1) : 0,
+        .duration_ms = prng_chance(p, 500) ? 0 : prng_range(p, 1000, 600000),
     };
     s->spec.pod = (struct pod_spec){
         .gpu_devices = pick(p, devices, COUNT_OF(devices)),
