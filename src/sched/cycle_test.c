@@ -168,6 +168,32 @@ TEST(an_owner_takes_back_one_device_and_it_is_kept_for_it)
     arena_done(&w.arena);
 }
 
+/* What one claimant may not take because it was stopped for it (R7), the next one may: it was left
+ * out for all. */
+TEST(only_who_was_stopped_for_a_workload_spares_it)
+{
+    struct world w;
+    world_init(&w);
+    add_node(&w, STR("n0"), 5);
+    struct queue_ref dept = top(&w);
+    struct queue_ref a = add_queue(&w, STR("team-a"), dept, 0, -1);
+    struct queue_ref b = add_queue(&w, STR("team-b"), dept, 3, -1);
+    struct queue_ref c = add_queue(&w, STR("team-c"), dept, 0, -1);
+    w.s.queues.items[b.ix].weight_milli.v[RES_GPU] = 0;
+    uint32_t waits = add_workload(&w, STR("a"), a, 50, true, 1, 0, 0);
+    add_workload(&w, STR("b-firm"), b, 125, false, 3, 3, 0);
+    uint32_t evictor = add_workload(&w, STR("b-more"), b, 50, true, 2, 2, 3);
+    uint32_t next = add_workload(&w, STR("c"), c, 50, true, 1, 0, 0);
+    w.s.workloads.items[waits].evicted_for.ix = evictor;
+    run(&w, ACTIONS_ALL);
+    EXPECT_I64(reason_of(&w, waits)->code, REASON_NO_VICTIMS);
+    EXPECT_I64(reason_of(&w, next)->code, REASON_WAITING_FOR_CLAIM);
+    REQUIRE(w.d.evicts.count == 2);
+    EXPECT_I64(w.s.tasks.items[w.d.evicts.items[0].task.ix].workload.ix, evictor);
+    EXPECT_I64(w.d.evicts.items[0].reason.other.ix, next);
+    arena_done(&w.arena);
+}
+
 TEST(non_preemptible_work_waits_above_the_guarantee_though_a_device_is_idle)
 {
     struct world w;

@@ -295,6 +295,7 @@ void order_init(struct order *o, struct sched *s, struct arena *arena, bool vict
         .touched = IX_NONE,
         .claimant_queue = IX_NONE,
         .before_queue = IX_NONE,
+        .spared = IX_NONE,
     };
     for (uint32_t q = 0; q < queues; q++) {
         heap_init(&o->leaves[q].back, arena, is_before, o);
@@ -491,6 +492,7 @@ static void note_read(struct order *o, uint32_t queue)
 static void settle_leaf(struct order *o, uint32_t queue)
 {
     if (o->leaves[queue].count == 0 || is_shut(o, queue)) {
+        note_read(o, queue); /* it was begun without its cards */
         return;
     }
     rewind_leaf(o, queue);
@@ -498,6 +500,13 @@ static void settle_leaf(struct order *o, uint32_t queue)
     skip(o, &o->leaves[queue]);
     note_read(o, queue);
     refresh_path(o, queue);
+}
+
+// Whether the claimant decides about the workloads of the leaf, and not the cards.
+static bool decides(const struct order *o, uint32_t queue)
+{
+    return queue == o->claimant_queue || o->leaves[queue].varying ||
+           (o->spared != IX_NONE && queue == queue_of(o->s, o->spared));
 }
 
 static void start_for_claimant(struct order *o)
@@ -516,7 +525,7 @@ static void start_for_claimant(struct order *o)
         if (o->leaves[q].stale) {
             deal_cards(o, q);
         }
-        if (q != o->claimant_queue && !o->leaves[q].varying) {
+        if (!decides(o, q)) {
             skip(o, &o->leaves[q]);
         }
         o->best[q] = leaf_has(&o->leaves[q]) ? q : IX_NONE;
@@ -532,6 +541,9 @@ static void start_for_claimant(struct order *o)
     settle_leaf(o, o->claimant_queue);
     for (uint32_t i = 0; i < o->varying.count; i++) {
         settle_leaf(o, o->varying.items[i]);
+    }
+    if (o->spared != IX_NONE) {
+        settle_leaf(o, queue_of(o->s, o->spared));
     }
     play_path(o, o->claimant_queue);
     o->before_queue = o->claimant_queue;

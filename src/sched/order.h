@@ -43,11 +43,12 @@ struct order {
     uint32_t touched;      /* queue whose path is to be recomputed before the next pop; IX_NONE */
     struct amounts *taken; /* [queues] victims: what those popped so far give up; by whoever pops */
     /* Victims: an order serves one claimant after the other. */
-    uint32_t claimant_queue;     /* whose turn it is, set before order_restart; IX_NONE: nobody's */
-    uint32_t before_queue;       /* whose turn it was */
-    bool *shut;                  /* [queues] nothing below is a victim for this claimant */
-    ARRAY(uint32_t) read;        /* leaves that are not as order_restart leaves them */
-    ARRAY(uint32_t) varying;     /* leaves with a workload that varies says yes of */
+    uint32_t claimant_queue; /* whose turn it is, set before order_restart; IX_NONE: nobody's */
+    uint32_t before_queue;   /* whose turn it was */
+    uint32_t spared;         /* a workload that this claimant may not take; set with it; IX_NONE */
+    bool *shut;              /* [queues] nothing below is a victim for this claimant */
+    ARRAY(uint32_t) read;    /* leaves that are not as order_restart leaves them */
+    ARRAY(uint32_t) varying; /* leaves with a workload that varies says yes of */
     const uint32_t *group_taken; /* victims: [groups] pods that are as good as gone; or NULL */
     /* What a workload asks for, or as a victim gives up. */
     struct amounts (*weigh)(struct sched *s, uint32_t workload);

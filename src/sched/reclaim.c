@@ -104,15 +104,15 @@ static bool victim_queue(struct search *x, uint32_t queue)
 }
 
 // Who was stopped for another does not turn round and stop it (R7), except inside its guarantee (R1).
-static bool victim(struct search *x, uint32_t workload)
+static uint32_t spared(struct search *x)
 {
     const struct sched *s = x->s;
-    if (workload_of(s, x->claimant)->evicted_for.ix != workload) {
-        return true;
+    uint32_t evictor = workload_of(s, x->claimant)->evicted_for.ix;
+    if (evictor == IX_NONE || !s->workloads[evictor].usable) {
+        return IX_NONE;
     }
-    uint32_t own = queue_of(s, x->claimant);
-    struct sides sides = sides_of(s, own, queue_of(s, workload));
-    return quota_within_guarantee(s, sides.claimant, &x->request);
+    struct sides sides = sides_of(s, queue_of(s, x->claimant), queue_of(s, evictor));
+    return quota_within_guarantee(s, sides.claimant, &x->request) ? IX_NONE : evictor;
 }
 
 static int64_t min_runtime(const struct search *x, uint32_t workload)
@@ -301,7 +301,7 @@ const struct search_rules reclaim_rules = {
     .action = ACTION_RECLAIM,
     .may_search = may_search,
     .victim_queue = victim_queue,
-    .victim = victim,
+    .spared = spared,
     .protected_until = protected_until,
     .longest_protection_ms = longest_protection_ms,
     .acceptable = acceptable,

@@ -16,9 +16,12 @@ struct search_rules {
     bool (*may_search)(struct search *x, struct reason *why);
     /* Whether what is below the queue (the claimant's own, or a sibling of that or of a queue above
      * it), and this workload, may be victims. Being preemptible, running and not the claimant is
-     * asked for already. For workloads of other queues the second is the same for all claimants. */
+     * asked for already. For workloads of other queues the second is the same for all claimants.
+     * NULL: all may. */
     bool (*victim_queue)(struct search *x, uint32_t queue);
     bool (*victim)(struct search *x, uint32_t workload);
+    /* The one workload that this claimant may not take whoever else may; IX_NONE. NULL: none. */
+    uint32_t (*spared)(struct search *x);
     /* Until when the victim's minimum run time protects it; TIME_NEVER: it does not. NULL: never. */
     int64_t (*protected_until)(struct search *x, uint32_t workload);
     /* The longest minimum run time that may protect anybody. NULL: none does. */

@@ -383,7 +383,7 @@ static bool victim_stands(struct sched *s, uint32_t workload, void *ctx)
 {
     struct search *x = ctx;
     return !s->workloads[workload].promised && has_more(x, workload) &&
-           x->rules->victim(x, workload);
+           (!x->rules->victim || x->rules->victim(x, workload));
 }
 
 static void victim_look(struct sched *s, uint32_t workload, void *ctx, struct order_card *card)
@@ -408,7 +408,8 @@ static void victim_look(struct sched *s, uint32_t workload, void *ctx, struct or
 static bool victim_allowed(struct sched *s, uint32_t workload, void *ctx)
 {
     struct search *x = ctx;
-    if (workload == x->claimant || !victim_stands(s, workload, ctx)) {
+    if (workload == x->claimant || workload == x->victims.spared ||
+        !victim_stands(s, workload, ctx)) {
         return false;
     }
     int64_t until_ms = protected_until(x, workload);
