@@ -107,6 +107,14 @@ int num_cmp_frac(int64_t an, int64_t ad, int64_t bn, int64_t bd)
     return a < b ? -1 : a > b;
 }
 
+uint64_t num_frac_rank(int64_t n, int64_t d)
+{
+    CHECK(n >= 0);
+    CHECK(d > 0);
+    wide rank = ((wide)n << 32) / d;
+    return rank > UINT64_MAX ? UINT64_MAX : (uint64_t)rank;
+}
+
 int64_t num_min_i64(int64_t a, int64_t b)
 {
     return a < b ? a : b;

@@ -24,6 +24,9 @@ int64_t num_muldiv_floor(int64_t a, int64_t b, int64_t d);
 int64_t num_muldiv_ceil(int64_t a, int64_t b, int64_t d);
 /* num_cmp_frac compares an/ad with bn/bd exactly (ad, bd > 0): -1, 0, 1. */
 int num_cmp_frac(int64_t an, int64_t ad, int64_t bn, int64_t bd);
+/* num_frac_rank gives floor(n / d * 2^32), or UINT64_MAX where that is more (n >= 0, d > 0): of two
+ * fractions the one with the greater rank is greater; equal ranks decide nothing. */
+uint64_t num_frac_rank(int64_t n, int64_t d);
 int64_t num_min_i64(int64_t a, int64_t b);
 int64_t num_max_i64(int64_t a, int64_t b);
 uint32_t num_u32(uint64_t v); /* CHECKs that v fits */

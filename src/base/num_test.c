@@ -90,6 +90,18 @@ TEST(fractions)
     EXPECT_I64(num_cmp_frac(INT64_MIN, 1, INT64_MAX, 1), -1);
 }
 
+TEST(ranks_of_fractions)
+{
+    EXPECT(num_frac_rank(0, 7) == 0);
+    EXPECT(num_frac_rank(1, 2) == UINT64_C(1) << 31);
+    EXPECT(num_frac_rank(2, 3) == num_frac_rank(4, 6));
+    EXPECT(num_frac_rank(INT64_MAX, 1) == UINT64_MAX);
+    EXPECT(num_frac_rank(INT64_MAX, INT64_MAX) == UINT64_C(1) << 32);
+    EXPECT(num_frac_rank(999999, 1000000) < num_frac_rank(1, 1));
+    EXPECT_PANIC(num_frac_rank(-1, 1));
+    EXPECT_PANIC(num_frac_rank(1, 0));
+}
+
 static const struct {
     const char *name;
     struct str text;

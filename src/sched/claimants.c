@@ -250,6 +250,7 @@ static struct verdict search_for(struct search *x, struct memo *memo)
     reserve_claimant(s, &x->request);
     x->victims.claimant_queue = queue_of(s, x->claimant);
     x->victims.spared = x->rules->spared ? x->rules->spared(x) : IX_NONE;
+    x->victims.own_only = x->rules->own_queue_only && x->rules->own_queue_only(x);
     order_restart(&x->victims);
     if (search_solve(x)) {
         s->out->stats.solved[s->action]++;

@@ -42,10 +42,9 @@ static bool may_search(struct search *x, struct reason *why)
     return x->free_share >= x->request.v[RES_GPU];
 }
 
-static bool victim_queue(struct search *x, uint32_t queue)
+static bool own_queue_only(struct search *x)
 {
-    uint32_t own = queue_of(x->s, x->claimant);
-    return queue == own || quota_within_fair_share(x->s, own, &x->request);
+    return !quota_within_fair_share(x->s, queue_of(x->s, x->claimant), &x->request);
 }
 
 // What has not started yet is not moved about.
@@ -63,7 +62,7 @@ static bool victim(struct search *x, uint32_t workload)
 
 static bool acceptable(struct search *x)
 {
-    for (uint32_t i = 0; i < x->chosen.count; i++) {
+    for (uint32_t i = 0; i < x->chosen.count && !x->all_stopped; i++) {
         const struct victim_unit *unit = &x->units.items[x->chosen.items[i]];
         for (uint32_t t = 0; t < unit->count; t++) {
             if (x->s->tasks[x->unit_pods.items[unit->first + t].task].state == WORK_EVICTED) {
@@ -71,7 +70,7 @@ static bool acceptable(struct search *x)
             }
         }
     }
-    return true;
+    return !x->all_stopped;
 }
 
 void consolidate_run(struct sched *s)
@@ -79,7 +78,7 @@ void consolidate_run(struct sched *s)
     struct search_rules rules = {
         .action = ACTION_CONSOLIDATE,
         .may_search = may_search,
-        .victim_queue = victim_queue,
+        .own_queue_only = own_queue_only,
         .victim = victim,
         .acceptable = acceptable,
         .victims_max = s->snap->config.consolidation_victims_max,

@@ -102,8 +102,10 @@ static struct amounts weight_of_top(struct order *o, uint32_t queue)
 // What decides between two siblings, worked out for one of them with its best workload.
 struct standing {
     bool known; /* all but `with`, which victims that were popped change */
-    bool over_utilised, starved, uses_none;
+    bool uses_none;
+    uint8_t stage; /* the over-utilised behind, the starved in front */
     int64_t priority;
+    uint64_t with_rank;        /* of `with`; see num_frac_rank */
     struct dominant with, now; /* with what is asked, or without the victims; as it is */
 };
 
@@ -138,25 +140,22 @@ static void find_standing(struct order *o, uint32_t queue)
         amounts_add(&without, &asks);
         asks = (struct amounts){{0}};
     }
-    struct standing *known = &o->standings[queue];
-    if (known->known) {
-        known->with = quota_dominant(s, queue, &asks, &without);
-        return;
+    struct standing *x = &o->standings[queue];
+    x->with = quota_dominant(s, queue, &asks, &without);
+    x->with_rank = num_frac_rank(x->with.num, x->with.den);
+    if (!x->known) {
+        x->known = o->victims;
+        x->stage = (uint8_t)(over_utilised(&s->queues[queue]) * 2 +
+                             !quota_within_guarantee(s, queue, &asks));
+        x->uses_none = uses_what_it_has_none_of(&s->queues[queue], &asks);
+        x->priority = s->snap->queues.items[queue].priority;
+        x->now = quota_dominant(s, queue, NULL, NULL);
     }
-    *known = (struct standing){
-        .known = o->victims,
-        .over_utilised = over_utilised(&s->queues[queue]),
-        .starved = quota_within_guarantee(s, queue, &asks),
-        .uses_none = uses_what_it_has_none_of(&s->queues[queue], &asks),
-        .priority = s->snap->queues.items[queue].priority,
-        .with = quota_dominant(s, queue, &asks, &without),
-        .now = quota_dominant(s, queue, NULL, NULL),
-    };
 }
 
 static int cmp_dominant(struct dominant a, struct dominant b)
 {
-    return num_cmp_frac(a.num, a.den, b.num, b.den);
+    return a.num == b.num && a.den == b.den ? 0 : num_cmp_frac(a.num, a.den, b.num, b.den);
 }
 
 static int cmp_allocatable(const struct amounts *a, const struct amounts *b)
@@ -175,17 +174,17 @@ static int cmp_queues(const struct order *o, uint32_t a, uint32_t b)
 {
     const struct standing *x = &o->standings[a];
     const struct standing *y = &o->standings[b];
-    if (x->over_utilised != y->over_utilised) {
-        return x->over_utilised ? 1 : -1;
-    }
-    if (x->starved != y->starved) {
-        return x->starved ? -1 : 1;
+    if (x->stage != y->stage) {
+        return x->stage < y->stage ? -1 : 1;
     }
     if (x->priority != y->priority) {
         return x->priority > y->priority ? -1 : 1;
     }
     if (x->uses_none != y->uses_none) {
         return x->uses_none ? 1 : -1;
+    }
+    if (x->with_rank != y->with_rank) {
+        return x->with_rank < y->with_rank ? -1 : 1;
     }
     int d = cmp_dominant(x->with, y->with);
     d = d != 0 ? d : cmp_dominant(x->now, y->now);
@@ -291,10 +290,10 @@ void order_init(struct order *o, struct sched *s, struct arena *arena, bool vict
         .standings = ARENA_ARRAY(arena, struct standing, queues),
         .taken = ARENA_ARRAY(arena, struct amounts, queues),
         .shut = ARENA_ARRAY(arena, bool, queues),
+        .asked = victims ? ARENA_ARRAY(arena, uint32_t, queues) : NULL,
         .weigh = gang_request,
         .touched = IX_NONE,
         .claimant_queue = IX_NONE,
-        .before_queue = IX_NONE,
         .spared = IX_NONE,
     };
     for (uint32_t q = 0; q < queues; q++) {
@@ -323,21 +322,6 @@ void order_add(struct order *o, uint32_t workload)
 static int by_turn(const void *a, const void *b, void *ctx)
 {
     return is_before(*(const uint32_t *)a, *(const uint32_t *)b, ctx) ? -1 : 1;
-}
-
-void order_ready(struct order *o, int64_t depth_max)
-{
-    for (uint32_t i = 0; i < o->used.count; i++) {
-        struct order_leaf *leaf = &o->leaves[o->used.items[i]];
-        if (leaf->count > 1) {
-            sort_stable(leaf->sorted, leaf->count, sizeof(*leaf->sorted), by_turn, o, o->arena);
-        }
-        leaf->added = leaf->count;
-        if (depth_max >= 0 && leaf->count > depth_max) {
-            leaf->count = (uint32_t)depth_max;
-        }
-    }
-    order_restart(o);
 }
 
 static void clear_path(struct order *o, uint32_t queue)
@@ -397,86 +381,114 @@ static void deal_cards(struct order *o, uint32_t queue)
     leaf->stale = false;
 }
 
-static void find_varying(struct order *o)
+// Whether the claimant decides about the workloads of the leaf, and not the cards.
+static bool decides(const struct order *o, uint32_t queue)
 {
-    for (uint32_t i = 0; o->varies && i < o->used.count; i++) {
-        struct order_leaf *leaf = &o->leaves[o->used.items[i]];
-        for (uint32_t w = 0; w < leaf->count && !leaf->varying; w++) {
-            leaf->varying = o->varies(o->s, leaf->sorted[w], o->ctx);
-        }
-        if (leaf->varying) {
-            *ARRAY_PUSH(o->arena, &o->varying) = o->used.items[i];
-        }
-    }
+    return queue == o->claimant_queue || o->leaves[queue].varying ||
+           (o->spared != IX_NONE && queue == queue_of(o->s, o->spared));
 }
 
-// Begins with every leaf, none of them shut.
-static void start(struct order *o)
+// Begins these leaves again, and with them the queues above.
+static void begin(struct order *o, const uint32_t *leaves, uint32_t count)
 {
-    for (uint32_t i = 0; i < o->used.count; i++) {
-        clear_path(o, o->used.items[i]);
+    // No queue above may name a leaf that is used up while its siblings are compared.
+    for (uint32_t i = 0; i < count; i++) {
+        clear_path(o, leaves[i]);
     }
-    for (uint32_t i = 0; i < o->used.count; i++) {
-        uint32_t q = o->used.items[i];
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t q = leaves[i];
         rewind_leaf(o, q);
-        if (o->victims) {
+        if (o->leaves[q].stale) {
             deal_cards(o, q);
         }
-        skip(o, &o->leaves[q]);
+        if (!decides(o, q)) {
+            skip(o, &o->leaves[q]);
+        }
         o->best[q] = leaf_has(&o->leaves[q]) ? q : IX_NONE;
     }
-    // Parents after their children: by falling index. Where few leaves are used, path by path, which
+    // Parents after their children: by falling index. Where there are few leaves, path by path, which
     // looks at about two queues for each level and not at all there are.
     uint32_t queues = o->s->snap->queues.count;
-    if (o->used.count * 4 < queues) {
-        for (uint32_t i = 0; i < o->used.count; i++) {
-            refresh_path(o, o->used.items[i]);
+    if (count * 4 < queues) {
+        for (uint32_t i = 0; i < count; i++) {
+            refresh_path(o, leaves[i]);
         }
-    } else {
-        for (uint32_t q = queues; q > 0;) {
-            q--;
-            if (o->s->snap->queues.items[q].child_count > 0) {
-                play_all(o, q);
+        return;
+    }
+    for (uint32_t q = queues; q > 0;) {
+        q--;
+        if (o->s->snap->queues.items[q].child_count > 0) {
+            play_all(o, q);
+        }
+    }
+    play_all(o, queues);
+}
+
+/* ---- one claimant after the other ---- */
+
+// Whether the sibling, one of those along the claimant's path, is open to it.
+static void ask(struct order *o, uint32_t queue)
+{
+    if (o->allows_queue && !o->allows_queue(o->s, queue, o->ctx)) {
+        o->shut[queue] = true;
+        *ARRAY_PUSH(o->arena, &o->shut_list) = queue;
+    }
+}
+
+// The same of one at the top, whose siblings do not depend on it: when first needed.
+static bool is_shut_top(struct order *o, uint32_t queue)
+{
+    if (o->asked[queue] != o->turn) {
+        o->asked[queue] = o->turn;
+        ask(o, queue);
+        if (o->shut[queue]) {
+            play(o, o->s->snap->queues.count, queue);
+        }
+    }
+    return o->shut[queue];
+}
+
+static bool is_shut(struct order *o, uint32_t queue)
+{
+    uint32_t q = queue;
+    while (o->s->queues[q].parent != IX_NONE && !o->shut[q]) {
+        q = o->s->queues[q].parent;
+    }
+    return o->s->queues[q].parent == IX_NONE ? is_shut_top(o, q) : true;
+}
+
+// Plays again what the queue and those above it take part in.
+static void play_up(struct order *o, uint32_t queue)
+{
+    uint32_t top = o->s->snap->queues.count;
+    for (uint32_t q = queue; q != IX_NONE; q = o->s->queues[q].parent) {
+        uint32_t parent = o->s->queues[q].parent;
+        play(o, parent == IX_NONE ? top : parent, q);
+    }
+}
+
+// Asks about the siblings along the path of the claimant's queue, but for those at the top.
+static void shut_siblings(struct order *o)
+{
+    uint32_t own = o->claimant_queue;
+    uint32_t q = own;
+    for (uint32_t parent = o->s->queues[q].parent; parent != IX_NONE;) {
+        struct siblings x = siblings_below(o, parent);
+        for (uint32_t c = x.first; c < x.first + x.count; c++) {
+            if (c != q || c == own) {
+                ask(o, c);
             }
         }
-        play_all(o, queues);
-    }
-    o->touched = IX_NONE;
-}
-
-static bool is_shut(const struct order *o, uint32_t queue)
-{
-    bool shut = false;
-    for (uint32_t q = queue; q != IX_NONE && !shut; q = o->s->queues[q].parent) {
-        shut = o->shut[q];
-    }
-    return shut;
-}
-
-// Opens the siblings along the path of the queue, or shuts those that the claimant may not take from.
-static void set_shut(struct order *o, uint32_t queue, bool ask)
-{
-    uint32_t top = o->s->snap->queues.count;
-    for (uint32_t q = queue; q != IX_NONE; q = o->s->queues[q].parent) {
-        uint32_t parent = o->s->queues[q].parent;
-        struct siblings x = siblings_below(o, parent == IX_NONE ? top : parent);
-        for (uint32_t c = x.first; c < x.first + x.count; c++) {
-            bool own_path = c == q && c != queue;
-            o->shut[c] = ask && !own_path && !o->allows_queue(o->s, c, o->ctx);
-        }
-    }
-}
-
-// Plays again all siblings along the path of the queue, from below.
-static void play_path(struct order *o, uint32_t queue)
-{
-    uint32_t top = o->s->snap->queues.count;
-    for (uint32_t q = queue; q != IX_NONE; q = o->s->queues[q].parent) {
-        uint32_t parent = o->s->queues[q].parent;
-        if (q != queue && o->best[q] != IX_NONE) {
+        if (q != own && o->best[q] != IX_NONE) {
             find_standing(o, q);
         }
-        play_again(o, parent == IX_NONE ? top : parent);
+        play_again(o, parent);
+        q = parent;
+        parent = o->s->queues[q].parent;
+    }
+    if (q != own) {
+        o->asked[q] = o->turn; /* it is on the path */
+        play(o, o->s->snap->queues.count, q);
     }
 }
 
@@ -488,75 +500,96 @@ static void note_read(struct order *o, uint32_t queue)
     }
 }
 
-// What the claimant decides about the workloads of a leaf.
+// Begins the leaf again, with what the claimant decides about each of its workloads.
 static void settle_leaf(struct order *o, uint32_t queue)
+{
+    rewind_leaf(o, queue);
+    if (o->leaves[queue].stale) {
+        deal_cards(o, queue);
+    }
+    o->leaves[queue].asks = true;
+    skip(o, &o->leaves[queue]);
+    note_read(o, queue);
+}
+
+static void settle_open_leaf(struct order *o, uint32_t queue)
 {
     if (o->leaves[queue].count == 0 || is_shut(o, queue)) {
         note_read(o, queue); /* it was begun without its cards */
         return;
     }
-    rewind_leaf(o, queue);
-    o->leaves[queue].asks = true;
-    skip(o, &o->leaves[queue]);
-    note_read(o, queue);
+    settle_leaf(o, queue);
     refresh_path(o, queue);
 }
 
-// Whether the claimant decides about the workloads of the leaf, and not the cards.
-static bool decides(const struct order *o, uint32_t queue)
+// Puts back what the claimants before have changed.
+static void put_back(struct order *o)
 {
-    return queue == o->claimant_queue || o->leaves[queue].varying ||
-           (o->spared != IX_NONE && queue == queue_of(o->s, o->spared));
-}
-
-static void start_for_claimant(struct order *o)
-{
-    if (o->before_queue != IX_NONE) {
-        note_read(o, o->before_queue);
-        set_shut(o, o->before_queue, false);
+    for (uint32_t i = 0; i < o->shut_list.count; i++) {
+        o->shut[o->shut_list.items[i]] = false;
     }
-    // No queue above may name a leaf that is used up while its siblings are compared.
-    for (uint32_t i = 0; i < o->read.count; i++) {
-        clear_path(o, o->read.items[i]);
+    begin(o, o->read.items, o->read.count);
+    for (uint32_t i = 0; i < o->shut_list.count; i++) {
+        play_up(o, o->shut_list.items[i]);
     }
-    for (uint32_t i = 0; i < o->read.count; i++) {
-        uint32_t q = o->read.items[i];
-        rewind_leaf(o, q);
-        if (o->leaves[q].stale) {
-            deal_cards(o, q);
-        }
-        if (!decides(o, q)) {
-            skip(o, &o->leaves[q]);
-        }
-        o->best[q] = leaf_has(&o->leaves[q]) ? q : IX_NONE;
-    }
-    for (uint32_t i = 0; i < o->read.count; i++) {
-        refresh_path(o, o->read.items[i]);
-    }
-    if (o->before_queue != IX_NONE) {
-        play_path(o, o->before_queue);
-    }
-    o->read.count = 0;
-    set_shut(o, o->claimant_queue, true);
-    settle_leaf(o, o->claimant_queue);
-    for (uint32_t i = 0; i < o->varying.count; i++) {
-        settle_leaf(o, o->varying.items[i]);
-    }
-    if (o->spared != IX_NONE) {
-        settle_leaf(o, queue_of(o->s, o->spared));
-    }
-    play_path(o, o->claimant_queue);
-    o->before_queue = o->claimant_queue;
-    o->touched = IX_NONE;
+    o->read.count = o->shut_list.count = 0;
 }
 
 void order_restart(struct order *o)
 {
-    if (o->claimant_queue != IX_NONE) {
-        start_for_claimant(o);
+    o->touched = IX_NONE;
+    if (!o->victims) {
+        begin(o, o->used.items, o->used.count);
+        return;
+    }
+    if (o->own_only) {
+        settle_leaf(o, o->claimant_queue);
+        return;
+    }
+    put_back(o);
+    o->turn++;
+    shut_siblings(o);
+    settle_open_leaf(o, o->claimant_queue);
+    for (uint32_t i = 0; i < o->varying.count; i++) {
+        settle_open_leaf(o, o->varying.items[i]);
+    }
+    if (o->spared != IX_NONE) {
+        settle_open_leaf(o, queue_of(o->s, o->spared));
+    }
+}
+
+// Victims: nothing is known of them yet. Whether one varies is known.
+static void ready_victims(struct order *o)
+{
+    for (uint32_t i = 0; i < o->used.count; i++) {
+        struct order_leaf *leaf = &o->leaves[o->used.items[i]];
+        leaf->stale = true;
+        note_read(o, o->used.items[i]);
+        for (uint32_t w = 0; o->varies && w < leaf->count && !leaf->varying; w++) {
+            leaf->varying = o->varies(o->s, leaf->sorted[w], o->ctx);
+        }
+        if (leaf->varying) {
+            *ARRAY_PUSH(o->arena, &o->varying) = o->used.items[i];
+        }
+    }
+}
+
+void order_ready(struct order *o, int64_t depth_max)
+{
+    for (uint32_t i = 0; i < o->used.count; i++) {
+        struct order_leaf *leaf = &o->leaves[o->used.items[i]];
+        if (leaf->count > 1) {
+            sort_stable(leaf->sorted, leaf->count, sizeof(*leaf->sorted), by_turn, o, o->arena);
+        }
+        leaf->added = leaf->count;
+        if (depth_max >= 0 && leaf->count > depth_max) {
+            leaf->count = (uint32_t)depth_max;
+        }
+    }
+    if (o->victims) {
+        ready_victims(o);
     } else {
-        start(o);
-        find_varying(o);
+        order_restart(o);
     }
 }
 
@@ -574,19 +607,32 @@ void order_touch(struct order *o, uint32_t queue)
     if (o->victims) {
         note_read(o, queue);
     }
-    if (o->touched != IX_NONE && o->touched != queue) {
+    if (o->touched != IX_NONE && o->touched != queue && !o->own_only) {
         refresh_path(o, o->touched);
     }
     o->touched = queue;
 }
 
-uint32_t order_pop(struct order *o)
+// The leaf that has the next workload, IX_NONE when there is none.
+static uint32_t leaf_to_pop(struct order *o)
 {
+    uint32_t top = o->s->snap->queues.count;
+    if (o->own_only) {
+        return leaf_has(&o->leaves[o->claimant_queue]) ? o->claimant_queue : IX_NONE;
+    }
     if (o->touched != IX_NONE) {
         refresh_path(o, o->touched);
         o->touched = IX_NONE;
     }
-    uint32_t queue = o->best[o->s->snap->queues.count];
+    while (o->claimant_queue != IX_NONE && o->best[top] != IX_NONE &&
+           is_shut_top(o, siblings_below(o, top).cells[1])) {
+    }
+    return o->best[top];
+}
+
+uint32_t order_pop(struct order *o)
+{
+    uint32_t queue = leaf_to_pop(o);
     if (queue == IX_NONE) {
         return IX_NONE;
     }

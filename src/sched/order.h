@@ -44,11 +44,13 @@ struct order {
     struct amounts *taken; /* [queues] victims: what those popped so far give up; by whoever pops */
     /* Victims: an order serves one claimant after the other. */
     uint32_t claimant_queue; /* whose turn it is, set before order_restart; IX_NONE: nobody's */
-    uint32_t before_queue;   /* whose turn it was */
     uint32_t spared;         /* a workload that this claimant may not take; set with it; IX_NONE */
+    bool own_only;           /* it takes from its own queue alone; set before order_restart */
     bool *shut;              /* [queues] nothing below is a victim for this claimant */
-    ARRAY(uint32_t) read;    /* leaves that are not as order_restart leaves them */
-    ARRAY(uint32_t) varying; /* leaves with a workload that varies says yes of */
+    ARRAY(uint32_t) shut_list;
+    uint32_t *asked, turn;       /* [queues] at the top: = turn: it is known whether it is shut */
+    ARRAY(uint32_t) read;        /* leaves that are not as order_restart leaves them */
+    ARRAY(uint32_t) varying;     /* leaves with a workload that varies says yes of */
     const uint32_t *group_taken; /* victims: [groups] pods that are as good as gone; or NULL */
     /* What a workload asks for, or as a victim gives up. */
     struct amounts (*weigh)(struct sched *s, uint32_t workload);
@@ -59,8 +61,9 @@ struct order {
     void (*look)(struct sched *s, uint32_t workload, void *ctx, struct order_card *card);
     bool (*varies)(struct sched *s, uint32_t workload, void *ctx);
     bool (*allows)(struct sched *s, uint32_t workload, void *ctx);
-    /* Whether what is below the queue may be a victim. Asked of the claimant's own queue and of the
-     * siblings of that and of all above it. */
+    /* Whether what is below the queue may be a victim. Asked, unless own_only, of the claimant's own
+     * queue and of the siblings of that and of all above it; of those at the top only when one is
+     * about to be popped from. */
     bool (*allows_queue)(struct sched *s, uint32_t queue, void *ctx);
     void *ctx;
 };
@@ -68,7 +71,8 @@ struct order {
 /* order_init makes an empty order; fill it with order_add and call order_ready once. */
 void order_init(struct order *o, struct sched *s, struct arena *arena, bool victims);
 void order_add(struct order *o, uint32_t workload);
-/* order_ready sorts; of each queue only the first depth_max are kept (-1: all). */
+/* order_ready sorts; of each queue only the first depth_max are kept (-1: all). Victims are there
+ * after the first order_restart. */
 void order_ready(struct order *o, int64_t depth_max);
 /* order_clear empties it for others to be added; O(what was added). */
 void order_clear(struct order *o);

@@ -24,9 +24,10 @@ static bool may_search(struct search *x, struct reason *why)
     return true;
 }
 
-static bool victim_queue(struct search *x, uint32_t queue)
+static bool own_queue_only(struct search *x)
 {
-    return queue == queue_of(x->s, x->claimant);
+    (void)x;
+    return true;
 }
 
 static bool is_lower(const struct search *x, uint32_t workload)
@@ -80,7 +81,7 @@ static bool acceptable(struct search *x)
 const struct search_rules preempt_rules = {
     .action = ACTION_PREEMPT,
     .may_search = may_search,
-    .victim_queue = victim_queue,
+    .own_queue_only = own_queue_only,
     .victim = victim,
     .surplus_only = surplus_only,
     .protected_until = protected_until,

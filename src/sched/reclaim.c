@@ -192,7 +192,7 @@ static bool take_workload(struct search *x, uint32_t workload)
         }
         for (uint32_t t = 0; t < unit->count; t++) {
             uint32_t task = x->unit_pods.items[unit->first + t].task;
-            if (s->tasks[task].state != WORK_EVICTED &&
+            if (!x->all_stopped && s->tasks[task].state != WORK_EVICTED &&
                 (s->tasks[task].state != WORK_PIPELINED ||
                  s->snap->config.allow_consolidating_reclaim)) {
                 continue;

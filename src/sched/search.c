@@ -239,6 +239,39 @@ static int by_number(const void *a, const void *b, void *ctx)
     return x < y ? -1 : x > y;
 }
 
+// Whether by count of whole devices some other node has room for the pod.
+static bool may_move(const struct search *x, uint32_t task, uint32_t node)
+{
+    struct sched *s = x->s;
+    const uint64_t *feasible = fit_feasible(s, task_of(s, task)->shape.ix);
+    for (uint32_t k = shape_of(s, task)->device_count; k <= s->devices_most; k++) {
+        const struct node_class *set = &s->by_whole[k];
+        for (uint32_t w = class_next(s, set, 0); w < s->node_words; w = class_next(s, set, w + 1)) {
+            uint64_t others = w == node / 64 ? ~(UINT64_C(1) << (node % 64)) : UINT64_MAX;
+            if ((feasible[w] & set->words[w] & others) != 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// A single pod on whole devices that could go nowhere else must stop, or the claimant has no more
+// room than before: whether that would be acceptable is known without trying.
+static bool may_be_acceptable(struct search *x, uint32_t count)
+{
+    const struct victim_unit *unit = &x->units.items[x->chosen.items[0]];
+    const struct unit_pod *pod = &x->unit_pods.items[unit->first];
+    if (x->chosen.count > 1 || unit->count > 1 || !counts_devices(x) || x->room >= count ||
+        shape_of(x->s, pod->task)->gpu != GPU_WHOLE || may_move(x, pod->task, pod->node)) {
+        return true;
+    }
+    x->all_stopped = true;
+    bool acceptable = x->rules->acceptable(x);
+    x->all_stopped = false;
+    return acceptable;
+}
+
 static bool try_chosen(struct search *x, uint32_t count)
 {
     for (uint32_t i = 0; i < x->recorded.count; i++) {
@@ -250,7 +283,14 @@ static bool try_chosen(struct search *x, uint32_t count)
     sort_stable(x->chosen.items, x->chosen.count, sizeof(*x->chosen.items), by_number, NULL,
                 x->s->scratch);
     budget_keep(x);
-    return x->chosen.count > 0 && may_be_enough(x, count) && try_scenario(x, count);
+    if (x->chosen.count == 0 || !may_be_enough(x, count)) {
+        return false;
+    }
+    if (!may_be_acceptable(x, count)) {
+        x->tries++;
+        return false;
+    }
+    return try_scenario(x, count);
 }
 
 /* ---- generators ---- */

@@ -22,13 +22,15 @@ struct search_rules {
     bool (*victim)(struct search *x, uint32_t workload);
     /* The one workload that this claimant may not take whoever else may; IX_NONE. NULL: none. */
     uint32_t (*spared)(struct search *x);
+    /* Whether the claimant takes from its own queue alone: victim_queue is not asked then. NULL: no. */
+    bool (*own_queue_only)(struct search *x);
     /* Until when the victim's minimum run time protects it; TIME_NEVER: it does not. NULL: never. */
     int64_t (*protected_until)(struct search *x, uint32_t workload);
     /* The longest minimum run time that may protect anybody. NULL: none does. */
     int64_t (*longest_protection_ms)(const struct sched *s);
     /* Whether only pods above the victim's minimum may be taken. NULL: no. */
     bool (*surplus_only)(struct search *x, uint32_t workload);
-    /* Whether what the trial has done to the victims is acceptable. */
+    /* Whether what the trial has done to the victims is acceptable; or would be, all_stopped. */
     bool (*acceptable)(struct search *x);
     int64_t victims_max; /* workloads; -1: any number */
     bool same_queue;     /* claimants of other queues meet other victims */
@@ -68,6 +70,7 @@ struct search {
     ARRAY(uint32_t) chosen;     /* units of the scenario being tried, ascending */
     ARRAY(uint32_t) recorded;   /* units an attempt with fewer pods needed */
     uint32_t choice;
+    bool all_stopped;           /* acceptable is asked as if the chosen ones were stopped */
     bool *taken;                /* [tasks] in a unit already */
     uint32_t *group_taken;      /* [groups] pods of it in units already */
     int64_t *gain;              /* [nodes] whole devices that the units on it hold */

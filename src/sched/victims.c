@@ -452,8 +452,7 @@ void victims_order(struct search *x)
     x->victims.is_gone = victim_gone;
     x->victims.look = victim_look;
     x->victims.allows = victim_allowed;
-    x->victims.varies = victim_varies;
-    x->victims.allows_queue = victim_queue_allowed;
+    x->victims.allows_queue = x->rules->victim_queue ? victim_queue_allowed : NULL;
     x->victims.ctx = x;
     x->victims.group_taken = x->group_taken;
     for (uint32_t w = 0; w < s->snap->workloads.count; w++) {
@@ -462,6 +461,7 @@ void victims_order(struct search *x)
         }
     }
     x->protection_ms = x->rules->longest_protection_ms ? x->rules->longest_protection_ms(s) : 0;
+    x->victims.varies = x->protection_ms > 0 ? victim_varies : NULL;
     x->lone_at_once = x->protection_ms <= 0 && !x->rules->surplus_only && !s->budget_first;
     order_ready(&x->victims, -1);
     x->stale_order = false;
