@@ -483,9 +483,10 @@ static enum status restore(struct writer *w, struct writer_report *report, struc
             status = err_set(err, STATUS_CORRUPT,
                              "its state does not have the hash it was "
                              "stored with");
-            err_hint(err, "copy the data directory aside and restore a backup of it");
         }
         if (status != STATUS_OK) {
+            err_hint(err, "copy the data directory aside, check the disk, restore a backup of it; "
+                          "nothing was changed, and jobs go on");
             err_wrap(err, "checkpoint %lld", (long long)seq);
         }
         w->checkpoint_size = bytes.len;

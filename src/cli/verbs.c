@@ -376,7 +376,12 @@ const struct command commands[] = {
      .sets = {&flags_up},
      .text = "Jobs go on when it ends, and are taken over again when it comes back.",
      .example = "weir up --gpus fake:4 --node-label runai.node-pool=validation"},
-    {.path = "server", .summary = "Run the control plane", .words = "", .example = "weir server"},
+    {.path = "server",
+     .summary = "Run the control plane alone",
+     .words = "",
+     .text =
+         "It answers and keeps plans and workloads, and runs none: no machine is its own. On one "
+         "machine use weir up, which is this and the agent in one process.", .example = "weir server"},
     {.path = "simulate",
      .summary = "Run scheduling cases and check their expectations",
      .words = "CASE.json...",

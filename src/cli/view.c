@@ -239,20 +239,32 @@ enum tint view_phase_tint(struct str phase)
     return TINT_NONE;
 }
 
-// C0 controls, DEL, and C1 controls in UTF-8 (C2 80 to C2 9F) drive terminals.
+// Bytes at s that drive a terminal or turn the direction of what is read there: C0 controls, DEL, C1
+// controls (C2 80 to C2 9F), separators of lines, marks and overrides of direction. 0: none.
+static uint32_t harmful(struct str s)
+{
+    unsigned char a = (unsigned char)s.ptr[0];
+    unsigned char b = s.len > 1 ? (unsigned char)s.ptr[1] : 0;
+    unsigned char c = s.len > 2 ? (unsigned char)s.ptr[2] : 0;
+    if (a < 0x20 || a == 0x7f) {
+        return 1;
+    }
+    if ((a == 0xc2 && b >= 0x80 && b < 0xa0) || (a == 0xd8 && b == 0x9c)) { // U+061C
+        return 2;
+    }
+    bool mark = a == 0xe2 && b == 0x80 && (c == 0x8e || c == 0x8f || (c >= 0xa8 && c <= 0xae));
+    bool isolate = a == 0xe2 && b == 0x81 && c >= 0xa6 && c <= 0xa9; // U+2066 to U+2069
+    return mark || isolate ? 3 : 0;
+}
+
 struct str view_harmless(struct arena *arena, struct str s)
 {
     char *text = arena_alloc(arena, (size_t)s.len + 1);
     uint32_t len = 0;
     for (uint32_t i = 0; i < s.len; i++) {
-        unsigned char c = (unsigned char)s.ptr[i];
-        unsigned char next = i + 1 < s.len ? (unsigned char)s.ptr[i + 1] : 0;
-        if (c == 0xc2 && next >= 0x80 && next < 0xa0) {
-            text[len++] = ' ';
-            i++;
-        } else {
-            text[len++] = c < 0x20 || c == 0x7f ? ' ' : s.ptr[i];
-        }
+        uint32_t bytes = harmful(str_sub(s, i, s.len));
+        text[len++] = bytes > 0 ? ' ' : s.ptr[i];
+        i += bytes > 0 ? bytes - 1 : 0;
     }
     return (struct str){text, len};
 }

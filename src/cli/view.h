@@ -37,7 +37,7 @@ struct str view_join(struct arena *arena, const struct doc *list, const char *se
 /* view_command writes the words of a list as a shell would need them. */
 struct str view_command(struct arena *arena, const struct doc *list);
 enum tint view_phase_tint(struct str phase);
-/* view_harmless replaces control characters by spaces. */
+/* view_harmless replaces control characters, of terminals and of direction, by spaces. */
 struct str view_harmless(struct arena *arena, struct str s);
 uint32_t view_width(struct str s); /* columns on a terminal */
 /* view_shorten cuts s to width columns, with an ellipsis. */

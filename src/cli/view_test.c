@@ -62,7 +62,11 @@ TEST(text_for_a_terminal_is_harmless_and_fits)
                STR("a [31mb c  d"));
     EXPECT_STR(view_harmless(&arena, STR("Größe ✓")), STR("Größe ✓"));
     EXPECT_I64(view_width(STR("Größe ✓")), 7);
+    EXPECT_STR(view_harmless(&arena, STR("a\u202eb\u2066c\u200fd\u2028e\u061cf\u2029")),
+               STR("a b c d e f "));
+    EXPECT_STR(view_harmless(&arena, STR("“a” – b…")), STR("“a” – b…"));
     EXPECT_I64(view_width(STR("漢字")), 4);
+    EXPECT_I64(view_width(STR("e\u0301a\u0308")), 2); // combining marks take no column
     EXPECT_STR(view_shorten(&arena, STR("漢字漢字"), 5), STR("漢字…"));
     EXPECT_STR(view_shorten(&arena, STR("short"), 5), STR("short"));
     EXPECT_STR(view_shorten(&arena, STR("longer"), 5), STR("long…"));

@@ -46,7 +46,7 @@ enum status case_file_load(const char *path, struct arena *arena, struct sim_cas
 {
     struct buf bytes;
     struct doc *root = NULL;
-    buf_init(&bytes, JSON_SIZE_MAX + 1);
+    buf_init(&bytes, JSON_SIZE_MAX);
     enum status status = file_read(AT_FDCWD, path, &bytes, err);
     if (status == STATUS_OK) {
         struct str text = arena_str(arena, buf_view(&bytes));
