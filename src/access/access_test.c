@@ -309,6 +309,7 @@ TEST(names_on_the_wire)
     for (uint32_t i = 0; i < ENTITY_COUNT; i++) {
         const struct entity_info *info = entity_info((enum entity)i);
         EXPECT(info->name.len > 0 && info->display.len > 0 && info->group.len > 0);
+        EXPECT(info->set.len > 0);
         EXPECT(entity_find(info->name, &e) && e == (enum entity)i);
         struct role_info role;
         for (uint32_t id = 1; role_predefined(id, &role); id++) {

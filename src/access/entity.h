@@ -7,6 +7,7 @@
 struct entity_info {
     struct str name;    /* resourceType on the wire; "clusters-minimal" and "nodepools-minimal" are
                          * ours */
+    struct str set;     /* its permission sets are SETReadAccess and SETEditAccess */
     struct str display; /* as the product's tables name it */
     struct str group;   /* groupId on the wire */
     uint32_t rights;    /* that exist for it */

@@ -165,6 +165,9 @@ void call_command(struct call *c, struct input *in,
     in->author = c->user;
     in->origin = call_origin(c);
     in->key = http_header(c->request, "Idempotency-Key");
+    if (in->key.len > 0 && c->part > 0) {
+        in->key = arena_printf(c->arena, STR_FMT "#%u", STR_ARG(in->key), c->part);
+    }
     struct err err;
     if (in->key.len > KEY_LEN_MAX || !str_is_utf8(in->key)) {
         err_set(&err, STATUS_INVALID, "an idempotency key has at most %u bytes of UTF-8",

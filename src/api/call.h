@@ -79,7 +79,8 @@ struct call {
     enum entity entity;
     enum right right;
     struct scope scope;
-    bool decided; /* that it may be commanded */
+    bool decided;  /* that it may be commanded */
+    uint32_t part; /* of a request that is several commands: each has a key of its own */
     /* private to auth.c */
     struct grants grants;
     struct sight sight;
@@ -88,16 +89,17 @@ struct call {
     const struct problems *problems;   /* beside an error, NULL: none */
     const struct plan_change *changes; /* the same */
     uint32_t changes_count;
-    struct buf text; /* of the command's answer, while it waits */
-    bool waiting;    /* a command is with the writer */
-    void *context;   /* the handler's, for its command's outcome */
+    struct buf text;   /* of the command's answer, while it waits */
+    bool waiting;      /* a command is with the writer */
+    void *context;     /* the handler's, for its command's outcome */
+    struct str secret; /* made for this call, shown in its answer and nowhere else */
     struct kept_name *name;
     const struct demands *demands; /* runai/quotas.c */
 };
 
 extern const struct route_group group_weir, group_common, group_departments, group_projects,
     group_node_pools, group_nodes, group_clusters, group_workloads, group_submit, group_events,
-    group_properties;
+    group_properties, group_users, group_accounts, group_keys, group_roles, group_rules;
 
 /* ---- answering ---- */
 

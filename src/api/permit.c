@@ -65,11 +65,16 @@ static void read_place(struct str text, struct permit *p)
 struct permit permit_read(const char *words)
 {
     static const struct str at = STRS(" at ");
+    static const struct str anywhere = STRS(" anywhere");
     struct permit p = {.where = PERMIT_SOMEWHERE};
     struct str text = str_from_c(words);
     if (str_eq(text, STR("open")) || str_eq(text, STR("self"))) {
         p.where = str_eq(text, STR("open")) ? PERMIT_OPEN : PERMIT_SELF;
         return p;
+    }
+    if (str_ends(text, anywhere)) {
+        p.where = PERMIT_ANYWHERE;
+        text = str_sub(text, 0, text.len - anywhere.len);
     }
     uint32_t end = 0;
     while (end < text.len && !str_starts(str_sub(text, end, text.len), at)) {
@@ -221,6 +226,7 @@ static bool find_scope(struct call *c, const struct permit *p)
     case PERMIT_OPEN:
     case PERMIT_SELF:
     case PERMIT_SOMEWHERE:
+    case PERMIT_ANYWHERE:
     case PERMIT_CLUSTER:
         return true;
     }
@@ -244,8 +250,8 @@ static bool is_repeated(struct call *c)
 static bool allows(struct call *c, const struct permit *p, enum entity e, enum right right)
 {
     const struct grants *g = call_grants(c);
-    return p->where == PERMIT_SOMEWHERE ? access_anywhere(g, e, right)
-                                        : access_allows(g, e, right, c->scope);
+    bool anywhere = p->where == PERMIT_SOMEWHERE || p->where == PERMIT_ANYWHERE;
+    return anywhere ? access_anywhere(g, e, right) : access_allows(g, e, right, c->scope);
 }
 
 /* Of the rights that are asked for, the first that is not given; 0: all are. */

@@ -7,6 +7,8 @@
 //                                     (call_sees), a command whose scope is not plain from the
 //                                     request asks call_may before call_command
 //   update nodes at cluster           also: at tenant
+//   create users anywhere             to whom it is given somewhere, and that is enough: what is not
+//                                     in any scope itself
 //   read project at project name      the project whose name is the parameter, body's member or
 //                                     argument `name`; department the same; call_row has its row
 //   … at project-id projectId         the same by its id
@@ -23,6 +25,7 @@ enum permit_where {
     PERMIT_OPEN,
     PERMIT_SELF,
     PERMIT_SOMEWHERE,
+    PERMIT_ANYWHERE,
     PERMIT_TENANT,
     PERMIT_CLUSTER,
     PERMIT_DEPARTMENT,

@@ -4,8 +4,9 @@
 #include "api/signin.h"
 
 const struct route_group *const route_groups[] = {
-    &group_weir,        &group_common,     &group_clusters, &group_node_pools,
-    &group_departments, &group_projects,   &group_nodes,    &group_workloads,
-    &group_submit,      &group_properties, &group_events,   &group_tokens,
+    &group_weir,     &group_common, &group_clusters,  &group_node_pools, &group_departments,
+    &group_projects, &group_nodes,  &group_workloads, &group_submit,     &group_properties,
+    &group_events,   &group_tokens, &group_users,     &group_accounts,   &group_keys,
+    &group_roles,    &group_rules,
 };
 const uint32_t route_groups_count = COUNT_OF(route_groups);

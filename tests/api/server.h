@@ -277,7 +277,11 @@ static const struct doc *answer(void)
 UNUSED static struct str at(const char *path)
 {
     const struct doc *d = doc_at(answer(), str_from_c(path));
-    return d == NULL ? STR("(missing)") : d->kind == DOC_NULL ? STR("null") : d->text;
+    return d == NULL             ? STR("(missing)")
+           : d->kind == DOC_NULL ? STR("null")
+           : d->kind != DOC_BOOL ? d->text
+           : d->boolean          ? STR("true")
+                                 : STR("false");
 }
 
 /* Of the answer before; empty when it has none of the name. */
