@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "agent/belongs.h"
+#include "agent/checkpoint.h"
 #include "agent/exec.h"
 #include "agent/pods.h"
 #include "agent/settle.h"
@@ -87,6 +88,9 @@ static void timer_serve(struct agent *a)
         if (p->stage == STAGE_EXPECTED && p->retry_at_ms <= now) {
             pod_settle(a, p, NULL);
         }
+    }
+    if (a->checkpoints_at_ms > 0 && a->checkpoints_at_ms <= now) {
+        checkpoints_look(a);
     }
     pods_timer(a);
 }
@@ -208,6 +212,8 @@ enum status agent_open(const struct agent_config *config, struct agent **out, st
     a->pods_fd = a->epoll_fd = a->event_fd = a->timer_fd = -1;
     arena_init(&a->arena, 0);
     arena_init(&a->queue_arena, 0);
+    a->checkpoints_every_ms = config->checkpoint_check_ms > 0 ? config->checkpoint_check_ms
+                                                              : CHECKPOINT_CHECK_MS;
     a->starting_max = (uint32_t)num_max_i64(STARTING_MIN,
                                             STARTING_PER_CPU * sysconf(_SC_NPROCESSORS_ONLN));
     enum status s = directories_open(a, config, err);

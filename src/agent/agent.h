@@ -27,7 +27,8 @@ struct agent_config {
     struct str node_name;       /* not empty */
     const struct label *labels; /* of the node, besides the ones found */
     uint32_t labels_count;
-    int64_t device_check_ms; /* time between checks of the devices' health; 0: 10 s */
+    int64_t device_check_ms;     /* time between checks of the devices' health; 0: 10 s */
+    int64_t checkpoint_check_ms; /* time between looks at the jobs' checkpoints; 0: 5 s */
     const struct str
         *hidden;            /* directories that pods do not see, where they have namespaces; the */
     uint32_t hidden_count;  /* data directory is among them anyway */

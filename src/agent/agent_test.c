@@ -24,6 +24,8 @@ static const char *const everywhere[] = {
     "refusals",
     "another_user",
     "environment",
+    "checkpoint",
+    "checkpoint",
     "stop_with_grace",
     "taken_over",
     "survives_kill_of_its_starter",

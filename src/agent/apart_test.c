@@ -33,7 +33,7 @@ TEST(sees_only_itself)
     (void)await(INPUT_POD_EXITED, start(r));
     EXPECT_STR(log_of(r),
                STR("/proc/1 /proc/2\nfd full null ptmx pts random shm stderr stdin stdout tty "
-                   "urandom zero\n1\n"));
+                   "urandom weir zero\n1\n"));
     world_close();
 }
 

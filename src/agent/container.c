@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/checkpoint.h"
 #include "agent/job.h"
 #include "base/check.h"
 #include "base/num.h"
@@ -253,6 +254,10 @@ static struct args create_args(const struct launch *l, int dir_fd, struct arena 
     arg(&a, STR("--security-opt=no-new-privileges"));
     arg(&a, STR("--name"));
     arg(&a, container_name(l, arena));
+    if (l->checkpoint.len > 0) {
+        arg(&a, STR("--volume"));
+        arg(&a, arena_printf(arena, STR_FMT ":" CHECKPOINT_PATH, STR_ARG(l->checkpoint)));
+    }
     arg(&a, STR("--env-file"));
     arg(&a, arena_printf(arena, "/proc/%d/fd/%d/env", (int)getpid(), dir_fd));
     if (l->spec.run_as_uid >= 0) {

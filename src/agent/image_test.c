@@ -69,10 +69,12 @@ TEST(image)
     EXPECT(str_starts(str_from_c(await(INPUT_POD_FAILED, start(unknown))->reason),
                       STR("image localhost:1/no-such-image cannot be used: ")));
 
-    struct request *runs = shell("trap 'exit 8' TERM; echo ready; while :; do sleep 0.05; done");
+    struct request *runs = shell("trap 'exit 8' TERM; : > $WEIR_CHECKPOINT_FILE; echo ready; "
+                                 "while :; do sleep 0.05; done");
     runs->workload.spec.pod.image = STR("weir-test-busybox");
     (void)start(runs);
     await_ready(runs);
+    (void)await(INPUT_POD_CHECKPOINT, runs->effect.pod);
     struct talk t;
     const char *inside[] = {"/bin/sh", "-c", "echo $WEIR_POD_INDEX; cat; exit 5", NULL};
     talk_start(&t, runs, inside, false);

@@ -21,9 +21,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/checkpoint.h"
 #include "io/file.h"
 
-enum { NODES_MAX_BOUND = 64, PATH_SIZE = 512 };
+enum { NODES_MAX_BOUND = 64, PATH_SIZE = 512, SOURCE_SIZE = 4096 };
 
 static const char *const basic_nodes[] = {
     "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty",
@@ -103,6 +104,17 @@ static bool bind_node(const struct bound *b)
     return made >= 0 && mount(source, path, NULL, MS_BIND, NULL) == 0;
 }
 
+/* What is not among the devices: the file that the job touches. It is opened first, because the
+ * directory that it is in is hidden. */
+static bool open_checkpoint(const struct launch *l, struct bound *out)
+{
+    char path[SOURCE_SIZE];
+    (void)snprintf(path, sizeof(path), STR_FMT, STR_ARG(l->checkpoint));
+    (void)snprintf(out->path, sizeof(out->path), CHECKPOINT_PATH);
+    out->fd = open(path, O_PATH | O_CLOEXEC);
+    return out->fd >= 0;
+}
+
 static uint32_t open_nodes(const struct launch *l, struct bound out[NODES_MAX_BOUND])
 {
     uint32_t count = 0;
@@ -156,6 +168,11 @@ static bool make_mounts(const struct launch *l, struct step *s)
     if (mount(NULL, "/", NULL, MS_SLAVE | MS_REC, NULL) != 0) {
         return step_fail(s, "keep mounts private");
     }
+    struct bound checkpoint;
+    bool has_checkpoint = l->checkpoint.len > 0;
+    if (has_checkpoint && !open_checkpoint(l, &checkpoint)) {
+        return step_fail(s, "open the file for checkpoints");
+    }
     for (uint32_t i = 0; i < l->hidden_count; i++) { // first: it may be below /dev
         if (!hide(l->hidden[i].value)) {
             return step_fail(s, "hide the files of weir");
@@ -179,6 +196,9 @@ static bool make_mounts(const struct launch *l, struct step *s)
             return step_fail(s, nodes[i].path);
         }
         (void)close(nodes[i].fd);
+    }
+    if (has_checkpoint && !bind_node(&checkpoint)) {
+        return step_fail(s, CHECKPOINT_PATH);
     }
     if (mkdir("/dev/pts", 0755) != 0 || mkdir("/dev/shm", 0755) != 0 ||
         mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/checkpoint.h"
 #include "agent/rendezvous.h"
 #include "base/check.h"
 #include "base/num.h"
@@ -34,6 +35,7 @@ static const struct field launch_fields[] = {
     F_I64(17, struct launch, port),
     F_STR(18, struct launch, cpus),
     F_I64(19, struct launch, numa_node),
+    F_STR(20, struct launch, checkpoint),
 };
 const struct record record_launch = RECORD("launch", struct launch, launch_fields);
 
@@ -65,7 +67,7 @@ bool launch_is_image(const struct pod_spec *spec)
 
 /* ---- environment ---- */
 
-enum { OWN_MAX = 12 + RENDEZVOUS_MAX };
+enum { OWN_MAX = 13 + RENDEZVOUS_MAX };
 struct environment {
     struct arena *arena;
     struct str own[OWN_MAX]; /* "NAME=value" */
@@ -160,6 +162,10 @@ char **launch_env(const struct launch *l, const struct account *who, struct aren
     for (uint32_t i = 0; i < rendezvous_count; i++) {
         env_own(&e, rendezvous[i]);
     }
+
+    bool inside = image || l->isolation != ISOLATION_NONE;
+    env_own(&e, arena_printf(arena, "WEIR_CHECKPOINT_FILE=" STR_FMT,
+                             STR_ARG(inside ? STR(CHECKPOINT_PATH) : l->checkpoint)));
 
     struct str defaults[] = {
         STR("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"),

@@ -7,6 +7,7 @@
 //   started   made durable before the job's first instruction: with it, the job may have run
 //   status    what became of it (struct pod_status), replaced atomically
 //   sock      the supervisor listens here while it lives
+//   checkpoint  the job touches it when its work is safe (agent/checkpoint.h)
 //   log       output of the job, stdout and stderr as they came; log.1 is the part before
 //   errors    what the supervisor itself had to say, empty as a rule
 #pragma once
@@ -53,6 +54,7 @@ struct launch {
     struct str cpus;     /* the processors it is kept to, of NUMA node numa_node; "": all */
     int64_t numa_node;
     enum launch_isolation isolation;
+    struct str checkpoint; /* the file that the job touches (agent/checkpoint.h), as weir sees it */
     struct str_item *hidden; /* directories that are empty for the pod: weir's own */
     uint32_t hidden_count;
 };

@@ -133,6 +133,10 @@ TEST(environment)
     struct str id = uuid_str(r->workload.id, &w.arena);
     struct str name = uuid_str(pod, &w.arena);
     const char *user = geteuid() == 0 ? "root" : "nobody";
+    bool inside = !noted("no namespaces");
+    struct str file = inside ? STR("/dev/weir/checkpoint")
+                             : arena_printf(&w.arena, "%s/pods/" STR_FMT ".1/checkpoint", w.dir,
+                                            STR_ARG(name));
     struct str list = arena_printf(&w.arena, STR_FMT "," STR_FMT, STR_ARG(w.node.devices[1].uuid),
                                    STR_ARG(w.node.devices[3].uuid));
     struct str want = arena_printf(
@@ -141,8 +145,8 @@ TEST(environment)
         "CUDA_VISIBLE_DEVICES=" STR_FMT "\nNVIDIA_VISIBLE_DEVICES=" STR_FMT
         "\nCUDA_DEVICE_ORDER=PCI_BUS_ID\nRUNAI_PROJECT=team-a\nRUNAI_JOB_NAME=job-1\n"
         "RUNAI_JOB_UUID=" STR_FMT "\nRUNAI_NUM_OF_GPUS=2\nNODE_NAME=box\nWEIR_POD_INDEX=2\n"
-        "WEIR_POD=" STR_FMT ".1\n",
-        user, user, STR_ARG(list), STR_ARG(list), STR_ARG(id), STR_ARG(name));
+        "WEIR_POD=" STR_FMT ".1\nWEIR_CHECKPOINT_FILE=" STR_FMT "\n",
+        user, user, STR_ARG(list), STR_ARG(list), STR_ARG(id), STR_ARG(name), STR_ARG(file));
     EXPECT_STR(log_of(r), want);
 
     // Without devices nothing is visible, which is not the same as nothing being said.
@@ -154,6 +158,55 @@ TEST(environment)
     half->workload.spec.pod.gpu_portion_share = DEVICE_SHARE / 2;
     (void)await(INPUT_POD_EXITED, start(half));
     EXPECT_STR(log_of(half), STR("0.5\n"));
+    world_close();
+}
+
+static bool is_later(const void *than)
+{
+    const struct seen *before = than;
+    for (uint32_t i = 0; i < w.seen_count; i++) {
+        if (w.seen[i].kind == INPUT_POD_CHECKPOINT && uuid_eq(w.seen[i].pod, before->pod) &&
+            w.seen[i].at_ms > before->at_ms) {
+            return true;
+        }
+    }
+    return false;
+}
+
+TEST(checkpoint)
+{
+    world_open();
+    struct request *never = shell("echo ready; sleep 600");
+    (void)start(never);
+    await_ready(never);
+    int64_t since = clock_wall_ms();
+    struct request *r = shell("touch $WEIR_CHECKPOINT_FILE; echo ready; "
+                              "while :; do sleep 0.01; echo x > $WEIR_CHECKPOINT_FILE; done");
+    struct uuid pod = start(r);
+    struct seen first = *await(INPUT_POD_CHECKPOINT, pod);
+    EXPECT(first.at_ms >= since - 1000 && first.at_ms <= clock_wall_ms()); // coarse clocks of files
+    EXPECT(until(is_later, &first));
+    int64_t looks = (clock_wall_ms() - since) / 10 + 1;
+    EXPECT(seen_times(INPUT_POD_CHECKPOINT, pod) <= 1 + looks / 6);
+    EXPECT(seen_find(INPUT_POD_CHECKPOINT, never->effect.pod) == NULL);
+    EXPECT(seen_find(INPUT_POD_STARTED, pod) < seen_find(INPUT_POD_CHECKPOINT, pod));
+
+    // One that was not told is told by the next weir; another user may touch it too.
+    world_reopen();
+    (void)await(INPUT_POD_CHECKPOINT, pod);
+    stop(r, 0);
+    (void)await(INPUT_POD_EXITED, pod);
+    if (geteuid() == 0 && !noted("no namespaces")) {
+        struct request *other = shell("touch $WEIR_CHECKPOINT_FILE; sleep 600");
+        other->workload.spec.pod.run_as_uid = NOBODY;
+        other->workload.spec.pod.run_as_gid = NOBODY;
+        struct uuid theirs = start(other);
+        (void)await(INPUT_POD_CHECKPOINT, theirs);
+        stop(other, 0);
+        (void)await(INPUT_POD_EXITED, theirs);
+    }
+    stop(never, 0);
+    (void)await(INPUT_POD_EXITED, never->effect.pod);
     world_close();
 }
 

@@ -41,8 +41,7 @@ struct input *pods_observe(struct agent *a, enum input_kind kind)
     return in;
 }
 
-static void observe_pod(struct agent *a, const struct agent_pod *p, enum input_kind kind,
-                        int64_t at_ms)
+void pod_observe(struct agent *a, const struct agent_pod *p, enum input_kind kind, int64_t at_ms)
 {
     struct input *in = pods_observe(a, kind);
     in->pod = (struct pod_report){
@@ -59,12 +58,12 @@ void pod_tell(struct agent *a, struct agent_pod *p)
     const struct pod_status *st = &p->status;
     if (st->started_ms >= 0 && !p->told_started) {
         p->told_started = true;
-        observe_pod(a, p, INPUT_POD_STARTED, st->started_ms);
+        pod_observe(a, p, INPUT_POD_STARTED, st->started_ms);
     }
     if (st->state == POD_STATE_EXITED) {
-        observe_pod(a, p, INPUT_POD_EXITED, st->ended_ms);
+        pod_observe(a, p, INPUT_POD_EXITED, st->ended_ms);
     } else if (st->state == POD_STATE_FAILED) {
-        observe_pod(a, p, INPUT_POD_FAILED, st->ended_ms);
+        pod_observe(a, p, INPUT_POD_FAILED, st->ended_ms);
     }
 }
 
@@ -195,6 +194,9 @@ void pods_timer(struct agent *a)
             at = num_min_i64(at, a->pods[i]->retry_at_ms);
         }
     }
+    if (a->checkpoints_at_ms > 0) {
+        at = num_min_i64(at, a->checkpoints_at_ms);
+    }
     if (a->starts_wait) {
         at = num_min_i64(at, clock_mono_ms() + STARTS_RECHECK_MS);
     }
@@ -233,6 +235,10 @@ bool pod_connect(struct agent *a, struct agent_pod *p)
     }
     p->stage = STAGE_CONNECTED;
     p->retry_ms = RETRY_FIRST_MS;
+    if (a->checkpoints_at_ms == 0) {
+        a->checkpoints_at_ms = clock_mono_ms() + a->checkpoints_every_ms;
+        pods_timer(a);
+    }
     if (p->stop_wanted) {
         pod_send_stop(p);
     }

@@ -34,6 +34,8 @@ struct agent_pod {
     bool stop_wanted, stop_sent, forget;
     int64_t grace_ms;
     int64_t retry_at_ms, retry_ms;
+    int64_t checkpoint_ms;      /* as told, by the wall clock; 0: none was */
+    int64_t checkpoint_tell_ms; /* the next is not told before this */
 };
 
 struct work;
@@ -53,7 +55,9 @@ struct agent {
     struct work_list ends, starts; /* effects not yet acted on (agent/work.h) */
     uint32_t starting_max;         /* pods that may be starting at a time */
     bool starts_wait;              /* for some of those to be over */
-    struct arena queue_arena;      /* observations not yet handed on */
+    int64_t checkpoints_every_ms;
+    int64_t checkpoints_at_ms; /* when they are looked at next; 0: there is nothing to look at */
+    struct arena queue_arena;  /* observations not yet handed on */
     ARRAY(struct input) queue;
     uint32_t queue_next;
 };
@@ -68,6 +72,8 @@ void agent_wake(struct agent *a);
 
 /* pods_observe queues an observation, to be filled in by the caller (texts in a->queue_arena). */
 struct input *pods_observe(struct agent *a, enum input_kind kind);
+/* pod_observe queues one about a pod, with what its status says. */
+void pod_observe(struct agent *a, const struct agent_pod *p, enum input_kind kind, int64_t at_ms);
 /* pod_tell observes what the status says; a start before its end, even when both are news at once. */
 void pod_tell(struct agent *a, struct agent_pod *p);
 
@@ -90,5 +96,6 @@ bool pod_connect(struct agent *a, struct agent_pod *p);
 /* pod_expect: it cannot be said yet what it is; it is settled again soon. */
 void pod_expect(struct agent *a, struct agent_pod *p);
 void pod_send_stop(struct agent_pod *p);
-/* pods_timer wakes the agent when the first expected pod is due, or starts are to be looked at. */
+/* pods_timer wakes the agent when the first expected pod is due, or starts or checkpoints are to be
+ * looked at. */
 void pods_timer(struct agent *a);

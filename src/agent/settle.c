@@ -36,12 +36,17 @@ void pod_record(struct agent *a, struct agent_pod *p, enum pod_state state, cons
 
 /* ---- starting a supervisor ---- */
 
+static void pod_dir(const struct agent *a, const struct agent_pod *p, char out[PATH_SIZE])
+{
+    (void)snprintf(out, PATH_SIZE, STR_FMT "/%s", STR_ARG(a->pods_dir), p->name);
+}
+
 /* Has the pod's supervisor started, or with no listener the one that cleans up. */
 static bool pod_supervise(struct agent *a, struct agent_pod *p, int lock, int listener,
                           struct err *err)
 {
     char dir[PATH_SIZE];
-    (void)snprintf(dir, sizeof(dir), STR_FMT "/%s", STR_ARG(a->pods_dir), p->name);
+    pod_dir(a, p, dir);
     return nursery_start(&a->nursery, dir, lock, listener, err) == STATUS_OK;
 }
 
@@ -49,12 +54,13 @@ static bool pod_supervise(struct agent *a, struct agent_pod *p, int lock, int li
 static void pod_launch(struct agent *a, struct agent_pod *p, const struct effect *e, int lock)
 {
     struct err err;
-    char reason[REASON_MAX];
+    char reason[REASON_MAX], dir[PATH_SIZE];
+    pod_dir(a, p, dir);
     if (!start_allowed(&a->machine, e, reason)) {
         pod_record(a, p, POD_STATE_FAILED, reason);
         return;
     }
-    if (start_spec(&a->machine, e, p->dir_fd, &err) != STATUS_OK) {
+    if (start_files(&a->machine, e, str_from_c(dir), p->dir_fd, &err) != STATUS_OK) {
         pod_record(a, p, POD_STATE_FAILED, err.text);
         return;
     }

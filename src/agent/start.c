@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/checkpoint.h"
 #include "base/num.h"
 #include "io/file.h"
 
@@ -56,7 +57,8 @@ bool start_allowed(const struct machine *m, const struct effect *e, char reason[
     return user_allowed(spec, reason);
 }
 
-enum status start_spec(const struct machine *m, const struct effect *e, int dir_fd, struct err *err)
+enum status start_files(const struct machine *m, const struct effect *e, struct str dir, int dir_fd,
+                        struct err *err)
 {
     struct arena arena;
     struct buf bytes;
@@ -98,11 +100,12 @@ enum status start_spec(const struct machine *m, const struct effect *e, int dir_
     }
     devices_nodes(m->devices, e->pod_state->devices, e->pod_state->devices_count, &arena,
                   &l.device_nodes, &l.device_nodes_count);
+    l.checkpoint = arena_printf(&arena, STR_FMT "/" CHECKPOINT_NAME, STR_ARG(dir));
     record_encode(&record_launch, &l, &bytes);
     enum status s = bytes.full
                         ? err_set(err, STATUS_TOO_LARGE, "arguments and environment are too long")
                         : file_write(dir_fd, "spec", buf_view(&bytes), 0600, false, err);
     buf_done(&bytes);
     arena_done(&arena);
-    return s;
+    return s == STATUS_OK ? checkpoint_make(dir_fd, err) : s;
 }

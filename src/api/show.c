@@ -458,6 +458,7 @@ void show_workload(struct show *s, struct jw *w, const struct workload *wl, bool
     show_time(w, STR("created_at"), wl->created_ms);
     show_time(w, STR("started_at"), started_ms(wl));
     show_time(w, STR("ended_at"), wl->end_ms);
+    show_time(w, STR("checkpoint_at"), wl->checkpoint_ms);
     jw_member_string(w, STR("priority"), priority_word(wl->spec.priority));
     jw_member_i64(w, STR("priority_value"), wl->spec.priority);
     jw_member_string(w, STR("preemptibility"),

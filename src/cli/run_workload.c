@@ -124,6 +124,9 @@ static void print_general(struct cli *cli, const struct doc *w)
     listing_pair(cli, "Created", view_clock(&cli->arena, w, "created_at"));
     listing_pair(cli, "Started", view_clock(&cli->arena, w, "started_at"));
     listing_pair(cli, "Ended", view_clock(&cli->arena, w, "ended_at"));
+    if (view_raw(w, "checkpoint_at").len > 0) {
+        listing_pair(cli, "Work saved", view_clock(&cli->arena, w, "checkpoint_at"));
+    }
     listing_pair(cli, "Pending, running",
                  arena_printf(&cli->arena, STR_FMT ", " STR_FMT,
                               STR_ARG(view_span(&cli->arena, view_i64(w, "pending_ms", 0))),

@@ -1619,4 +1619,46 @@ TEST(who_asks_for_one_numa_node_gets_all_from_one)
     rig_done(&r);
 }
 
+/* ---- checkpoints ---- */
+
+static void say_saved(struct rig *r, uint32_t n, uint32_t attempt, int64_t at_ms)
+{
+    int64_t now_ms = r->now_ms;
+    struct input in = {.kind = INPUT_POD_CHECKPOINT};
+    in.pod = (struct pod_report){
+        .pod = id_of(n * 10 + 1), .attempt = attempt, .node = STR("n1"), .at_ms = at_ms};
+    EXPECT_STATUS(say(r, in), STATUS_OK);
+    EXPECT_I64(r->now_ms, now_ms);
+}
+
+TEST(who_has_saved_its_work_is_stopped_first)
+{
+    struct rig r;
+    struct submit_text t;
+    rig_usual(&r);
+    see_node(&r, STR("n1"), 2, true);
+    submit(&r, 1, STR("saved"), 1);
+    submit(&r, 2, STR("unsaved"), 1); /* newer: else it would go */
+    decide(&r);
+    start(&r, 1);
+    start(&r, 2);
+    r.now_ms += 3600000;
+    say_saved(&r, 1, 2, r.now_ms); /* not an attempt that runs */
+    EXPECT_I64(find(&r, 1)->checkpoint_ms, 0);
+    say_saved(&r, 1, 1, r.now_ms + 5000); /* its clock is ahead */
+    EXPECT_I64(find(&r, 1)->checkpoint_ms, r.now_ms);
+    say_saved(&r, 1, 1, r.now_ms - 5000); /* said late */
+    EXPECT_I64(find(&r, 1)->checkpoint_ms, r.now_ms);
+    EXPECT_I64(r.effects.count, 0);
+    r.now_ms += 60000;
+    expect_same(&r);
+    struct input in = submit_of(&t, 3, STR("urgent"), 1);
+    in.submit.spec.priority = 100;
+    EXPECT_STATUS(say(&r, in), STATUS_OK);
+    decide(&r);
+    EXPECT_I64(phase(&r, 1, 0), POD_RELEASING);
+    EXPECT_I64(phase(&r, 2, 0), POD_RUNNING);
+    rig_done(&r);
+}
+
 TEST_MAIN()

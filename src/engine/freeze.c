@@ -299,6 +299,7 @@ static void freeze_row(struct freezer *f, uint32_t row, uint32_t needed)
         .created_ms = w->created_ms,
         .last_start_ms = w->last_start_ms,
         .last_evicted_ms = w->last_evict_ms,
+        .checkpoint_ms = w->checkpoint_ms,
         .evicted_for = {IX_NONE},
         .duration_ms = w->spec.duration_ms,
         .stale_since_ms = w->stale_since_ms,

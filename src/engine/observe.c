@@ -7,10 +7,18 @@
 
 #include "base/array.h"
 #include "base/check.h"
+#include "base/num.h"
 #include "base/sort.h"
 #include "engine/machine.h"
 #include "model/ids.h"
 #include "model/reason.h"
+
+// One pod speaks for all. What is ahead of our time was said now.
+static void note_checkpoint(struct step *st, uint32_t row, int64_t at_ms)
+{
+    struct workload *w = &st->e->s.workloads[row];
+    w->checkpoint_ms = num_max_i64(w->checkpoint_ms, num_min_i64(at_ms, st->now_ms));
+}
 
 static void pod_report(struct step *st)
 {
@@ -31,6 +39,10 @@ static void pod_report(struct step *st)
         if (st->in->kind == INPUT_POD_STARTED && r->attempt <= p->attempt) {
             effect_stop_unknown(st->effects, r);
         }
+        return;
+    }
+    if (st->in->kind == INPUT_POD_CHECKPOINT) {
+        note_checkpoint(st, row, r->at_ms);
         return;
     }
     if (st->in->kind == INPUT_POD_STARTED) {
@@ -203,6 +215,7 @@ void observe_apply(struct step *st)
     case INPUT_POD_STARTED:
     case INPUT_POD_EXITED:
     case INPUT_POD_FAILED:
+    case INPUT_POD_CHECKPOINT:
         pod_report(st);
         return;
     case INPUT_NONE:

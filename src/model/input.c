@@ -144,6 +144,7 @@ bool input_is_command(enum input_kind kind)
     case INPUT_POD_STARTED:
     case INPUT_POD_EXITED:
     case INPUT_POD_FAILED:
+    case INPUT_POD_CHECKPOINT:
     case INPUT_TICK:
     case INPUT_KIND_COUNT:
         return false;

@@ -28,6 +28,7 @@ enum input_kind {
     INPUT_NAME_CLUSTER,
     INPUT_NODE_DRAIN,
     INPUT_NODE_UNDRAIN,
+    INPUT_POD_CHECKPOINT, /* an observation: the job said that its work is safe */
     INPUT_KIND_COUNT
 };
 

@@ -180,6 +180,7 @@ static const struct field workload_fields[] = {
     F_I64(23, struct workload, running_since_ms),
     F_STR(24, struct workload, asked),
     F_I64(25, struct workload, port),
+    F_I64(26, struct workload, checkpoint_ms),
 };
 const struct record record_workload = RECORD("workload", struct workload, workload_fields);
 

@@ -203,6 +203,7 @@ struct workload {
     enum workload_desired desired;
     int64_t created_ms, end_ms; /* end_ms -1 while not terminal */
     int64_t last_start_ms, last_evict_ms, stale_since_ms, pending_since_ms; /* -1 none */
+    int64_t checkpoint_ms;      /* up to when its work is safe, as its jobs said; 0: they did not */
     int64_t running_since_ms;   /* its minimum of pods holds places since; -1: it does not */
     int64_t run_ms, pending_ms; /* sums over closed intervals */
     uint32_t pool_ix;           /* which of spec.pools it is tried in now */

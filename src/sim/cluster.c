@@ -385,6 +385,8 @@ void sim_cluster_advance(struct sim_cluster *c, int64_t now_ms)
         struct sim_proc *p = &c->procs[i];
         if (!p->forgotten && p->state != PROC_GONE && p->due_ms <= now_ms) {
             advance_proc(c, p);
+        } else if (!p->forgotten && p->state == PROC_RUNNING && prng_chance(c->prng, 3)) {
+            report_pod(c, p, INPUT_POD_CHECKPOINT);
         }
     }
 }

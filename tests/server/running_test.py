@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What becomes of work that runs: drains, sick devices, budgets, NUMA nodes. Against the real executable; prints TAP.
+"""What becomes of work that runs: drains, sick devices, budgets, checkpoints, NUMA nodes. Against the real executable; prints TAP.
 
 usage: running_test.py WEIR NVML_DIR"""
 
@@ -145,6 +145,26 @@ def a_budget_is_honoured(home):
     check("disruption budget" in s.cli("why", "second", "-p", "p"), "why")
     check(s.job("many")["pods_running"] == 3, s.job("many"))
     check("3 kept running" in s.cli("workload", "describe", "many", "-p", "p"), "describe")
+    s.end()
+
+
+@test
+def who_has_saved_its_work_is_stopped_first(home):
+    s = World(home, gpus="fake:2").begin()
+    saves = 'while :; do touch "$WEIR_CHECKPOINT_FILE"; sleep 0.2; done'
+    for name, script in (("saved", saves), ("unsaved", "sleep 600")):  # the newer of equals would go
+        s.run(name, "-g", "1", "--priority", "low", "--preemptibility", "preemptible",
+              command=("sh", "-c", script))
+        s.runs(name)
+    until("its word has come", lambda: (s.job("saved")["checkpoint_at"] or "")
+          > s.job("unsaved")["started_at"])
+    check(s.job("unsaved")["checkpoint_at"] is None, s.job("unsaved"))
+    check("Work saved" in s.cli("workload", "describe", "saved", "-p", "p"), "describe")
+    s.stop(signal.SIGKILL)
+    s.start()
+    s.run("urgent", "-g", "1", "--priority", "high", "--preemptibility", "preemptible")
+    s.runs("urgent", "unsaved")
+    check(s.why_stopped("saved") == ["EvictedForPriority"], s.job("saved")["events"])
     s.end()
 
 
