@@ -170,6 +170,8 @@ void get_version(struct call *c);
 void get_openapi(struct call *c);
 void get_health(struct call *c);
 void get_cluster(struct call *c);
+void get_ownership(struct call *c);
+void set_ownership(struct call *c);
 void get_departments(struct call *c);
 void get_department(struct call *c);
 void get_projects(struct call *c);

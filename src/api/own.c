@@ -14,6 +14,7 @@ static const struct schema_row schemas[] = {
     {"PlanDiff",       "base_revision* int, changes* [Change]"                                                },
     {"PlanApplied",    "revision* int, changes* [Change]"                                                     },
     {"Drain",          "device str, moves bool = true, within_ms int(0..1125899906842624)?, reason str"       },
+    {"Ownership",      "protected* bool"                                                                      },
     {"Undrain",        "device str"                                                                           },
     {"Items",          "items* [obj], total int"                                                              },
     {"WeirSubmission", "name str, name_prefix str, project* str(1..), kind "
@@ -86,6 +87,10 @@ static const struct route routes[] = {
      "update nodes at cluster"                                                                                                                                                                                                                                      },
     {"POST",   P "/nodes/{name}/undrain",         "undrain_node",     undrain_node,     NULL,                          "Undrain",        200, "obj",
      "Open it again",                                                                                                                                                                                        0,              "update nodes at cluster"              },
+    {"GET",    P "/ownership",                    "get_ownership",    get_ownership,    NULL,                          NULL,             200, "Ownership",
+     "Whether workloads are protected from other people than their owner",                                                                                                                                   0,              "self"                                 },
+    {"PUT",    P "/ownership",                    "set_ownership",    set_ownership,    NULL,                          "Ownership",      200, "Ownership",
+     "Protect them, or do not",                                                                                                                                                                              0,              "update cluster-config at cluster"     },
     {"GET",    P "/workloads",                    "list_workloads",   get_workloads,    WORKLOAD_ARGS,                 NULL,             200, "Items",
      "Workloads, a page at a time",                                                                                                                                                                          0,              "read workloads"                       },
     {"POST",   P "/workloads",                    "submit_workload",  post_workload,    NULL,                          "WeirSubmission", 201, "obj",

@@ -110,6 +110,34 @@ void get_whoami(struct call *c)
     call_send(c, 200);
 }
 
+void get_ownership(struct call *c)
+{
+    struct jw w;
+    call_begin(c, &w);
+    jw_object_begin(&w);
+    jw_member_bool(&w, STR("protected"),
+                   engine_state(c->api->config.engine)->identity.protect_ownership);
+    jw_object_end(&w);
+    call_send(c, 200);
+}
+
+static void on_ownership(struct call *c, const struct outcome *outcome)
+{
+    if (outcome->status != STATUS_OK) {
+        call_fail(c, &outcome->err);
+        return;
+    }
+    get_ownership(c);
+}
+
+void set_ownership(struct call *c)
+{
+    struct input in = {.kind = INPUT_IDENTITY, .version = INPUT_VERSION};
+    in.identity.op = IDENTITY_PROTECT;
+    in.identity.protect_ownership = body_bool(c->body, STR("protected"), false);
+    call_command(c, &in, on_ownership);
+}
+
 void get_cluster(struct call *c)
 {
     struct show show = call_show(c);

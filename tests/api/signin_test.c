@@ -244,14 +244,17 @@ TEST(workloads_of_others_may_be_protected)
     const char *root = token_by_password("root@x");
     EXPECT_I64(as(ci, "POST", PREFIX "/workloads", JOB("built", "training", "team-a")), 201);
     EXPECT_I64(as(ci, "POST", PREFIX "/workloads", JOB("more", "training", "team-a")), 201);
-    change_while_up((struct identity_change){.op = IDENTITY_PROTECT, .protect_ownership = true});
+    EXPECT_I64(as(dev, "PUT", PREFIX "/ownership", "{\"protected\":true}"), 403);
+    EXPECT_I64(as(root, "PUT", PREFIX "/ownership", "{\"protected\":true}"), 200);
+    EXPECT_I64(as(dev, "GET", PREFIX "/ownership", NULL), 200);
+    EXPECT_STR(at("protected"), STR("true"));
     EXPECT_I64(as(dev, "GET", PREFIX "/workloads/team-a/built", NULL), 200);
     EXPECT_I64(as(dev, "POST", PREFIX "/workloads/team-a/built/suspend", NULL), 403);
     EXPECT_I64(as(dev, "DELETE", PREFIX "/workloads/team-a/built", NULL), 403);
     EXPECT_STR(at("message"), STR("workload \"built\" is ci's, and is protected"));
     EXPECT_I64(as(ci, "POST", PREFIX "/workloads/team-a/built/suspend", NULL), 200);
     EXPECT_I64(as(root, "DELETE", PREFIX "/workloads/team-a/built", NULL), 200);
-    change_while_up((struct identity_change){.op = IDENTITY_PROTECT});
+    EXPECT_I64(as(root, "PUT", PREFIX "/ownership", "{\"protected\":false}"), 200);
     EXPECT_I64(as(dev, "DELETE", PREFIX "/workloads/team-a/more", NULL), 200);
     server_stop();
 }
