@@ -455,27 +455,32 @@ static const struct flag plan_check[] = {
 };
 SET(flags_plan_check, "Check", plan_check);
 
-#define SERVER_FLAGS                                                                       \
-    {.name = "data",                                                                       \
-     .kind = FLAG_TEXT,                                                                    \
-     .metavar = "DIR",                                                                     \
-     .offer = OFFER_DIRECTORY,                                                             \
-     .help = "Where everything is kept; over WEIR_DATA over /var/lib/weir (as root) or "   \
-             "~/.local/state/weir"},                                                       \
-        {.name = "socket",                                                                 \
-         .kind = FLAG_TEXT,                                                                \
-         .metavar = "PATH",                                                                \
-         .offer = OFFER_FILE,                                                              \
-         .help = "Local socket; over WEIR_SOCKET over /run/weir/weir.sock (as root) or "   \
-                 "$XDG_RUNTIME_DIR/weir/weir.sock"},                                       \
-        {.name = "listen",                                                                 \
-         .kind = FLAG_TEXT,                                                                \
-         .metavar = "HOST:PORT",                                                           \
-         .help = "TCP address; :0 takes a free port and prints it; over WEIR_LISTEN over " \
-                 "127.0.0.1:8470"},                                                        \
-        {.name = "log-level",                                                              \
-         .kind = FLAG_WORD,                                                                \
-         .metavar = "debug|info|warn|error",                                               \
+#define SERVER_FLAGS                                                                               \
+    {.name = "data",                                                                               \
+     .kind = FLAG_TEXT,                                                                            \
+     .metavar = "DIR",                                                                             \
+     .offer = OFFER_DIRECTORY,                                                                     \
+     .help = "Where everything is kept; over WEIR_DATA over /var/lib/weir (as root) or "           \
+             "~/.local/state/weir"},                                                               \
+        {.name = "socket",                                                                         \
+         .kind = FLAG_TEXT,                                                                        \
+         .metavar = "PATH",                                                                        \
+         .offer = OFFER_FILE,                                                                      \
+         .help = "Local socket; over WEIR_SOCKET over /run/weir/weir.sock (as root) or "           \
+                 "$XDG_RUNTIME_DIR/weir/weir.sock"},                                               \
+        {.name = "listen",                                                                         \
+         .kind = FLAG_TEXT,                                                                        \
+         .metavar = "HOST:PORT",                                                                   \
+         .help = "TCP address; :0 takes a free port and prints it; over WEIR_LISTEN over "         \
+                 "127.0.0.1:8470"},                                                                \
+        {.name = "tls",                                                                            \
+         .kind = FLAG_TEXT,                                                                        \
+         .metavar = "CERTIFICATE,KEY",                                                             \
+         .help = "Files in PEM for TLS on the TCP address; or self-signed, or off; over WEIR_TLS " \
+                 "over off, which only an address of this machine may be"},                        \
+        {.name = "log-level",                                                                      \
+         .kind = FLAG_WORD,                                                                        \
+         .metavar = "debug|info|warn|error",                                                       \
          .help = "What the log holds (info)"}
 
 static const struct flag up[] = {
