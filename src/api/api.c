@@ -24,7 +24,7 @@ struct show call_show(struct call *c)
 {
     return (struct show){
         .engine = c->api->config.engine,
-        .now_ms = c->api->config.now_ms(),
+        .now_ms = writer_now_ms(c->api->writer),
         .arena = c->arena,
         .sight = call_sight(c),
     };

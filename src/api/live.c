@@ -110,7 +110,7 @@ static void compare(struct api *api, bool tell)
     arena_reset(arena);
     struct seen *now = ARENA_ARRAY(arena, struct seen, st->workloads_count);
     struct show show = {
-        .engine = api->config.engine, .now_ms = api->config.now_ms(), .arena = arena};
+        .engine = api->config.engine, .now_ms = writer_now_ms(api->writer), .arena = arena};
     uint32_t old = 0;
     for (uint32_t i = 0; i < st->workloads_count; i++) {
         const struct workload *wl = &st->workloads[i];

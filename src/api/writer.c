@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+#include "api/steady.h"
 #include "base/array.h"
 #include "base/check.h"
 #include "base/mem.h"
@@ -65,6 +66,7 @@ struct writer {
     int64_t refused_second;
     uint32_t refused_count, refused_dropped;
     bool stopping;
+    struct steady time;
 };
 
 static const struct state *state_of(const struct writer *w)
@@ -72,11 +74,9 @@ static const struct state *state_of(const struct writer *w)
     return engine_state(w->config.engine);
 }
 
-static int64_t now_ms(const struct writer *w)
+int64_t writer_now_ms(struct writer *w)
 {
-    int64_t now = w->config.now_ms();
-    int64_t last = state_of(w)->now_ms;
-    return now < last ? last : now;
+    return steady_at(&w->time, w->config.now_ms(), clock_mono_us());
 }
 
 static void batch_clear(struct batch *b)
@@ -332,7 +332,7 @@ static void before_wait(void *arg)
     struct writer *w = arg;
     w->config.store->poll(w->config.store->ctx);
     w->config.cluster->poll(w->config.cluster->ctx, observe, w);
-    int64_t now = now_ms(w);
+    int64_t now = writer_now_ms(w);
     if (w->in_flight == NULL && (!w->failed || reopen(w))) {
         if (decision_due(w, now)) {
             add_tick(w, now);
@@ -522,6 +522,7 @@ enum status writer_new(const struct writer_config *config, struct writer **out,
         writer_free(w);
         return status;
     }
+    w->time = (struct steady){state_of(w)->now_ms, clock_mono_us()};
     struct effects effects = {.arena = &w->effects_arena};
     engine_outstanding(w->config.engine, &effects);
     report->outstanding = effects.count;
@@ -539,7 +540,7 @@ enum status writer_stop(struct writer *w, struct err *err)
     struct store *store = w->config.store;
     store->wait(store->ctx);
     if (!w->failed && w->gathering->entries.count > 0) {
-        send_batch(w, now_ms(w));
+        send_batch(w, writer_now_ms(w));
         store->wait(store->ctx);
     }
     if (w->failed) {

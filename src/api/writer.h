@@ -24,7 +24,7 @@ struct writer_config {
     /* Makes the store usable again after a failed append. */
     enum status (*reopen)(void *ctx, struct err *err);
     void *reopen_ctx;
-    int64_t (*now_ms)(void); /* wall clock; may go back */
+    int64_t (*now_ms)(void); /* wall clock; may go back: api/steady.h */
     /* After every batch applied: the state has changed. May be NULL. */
     void (*changed)(void *ctx);
     void *changed_ctx;
@@ -54,6 +54,8 @@ void writer_command(struct writer *w, const struct input *command, writer_done *
  * WRITER_REFUSED_PER_SECOND, more are only counted. */
 void writer_refused(struct writer *w, struct str author, const struct origin *origin,
                     struct str what, const struct err *err);
+/* writer_now_ms: the engine's time (api/steady.h). */
+int64_t writer_now_ms(struct writer *w);
 /* writer_forget: the waiting `done` of arg is not to be called any more. */
 void writer_forget(struct writer *w, void *arg);
 /* writer_disk_ok is false while the store cannot be written. */

@@ -34,6 +34,7 @@ struct world {
 };
 
 static int64_t world_now_ms = 1000000000000; /* 2001 */
+static int64_t world_priority;               /* of what is submitted; 0: the default */
 
 static int64_t world_clock(void)
 {
@@ -250,6 +251,7 @@ UNUSED static void world_submit_n(struct world *w, uint8_t n, const char *name, 
         .pods = 1,
         .pods_min = 1,
         .auto_delete_ms = -1,
+        .priority = world_priority,
         .pod = {.image = STR("host"),
                 .args = args,
                 .args_count = 2,

@@ -3,6 +3,8 @@
 // what is restored is what was.
 #include "api/writer.h"
 
+#include "io/clock.h"
+
 #include "world.h"
 
 static struct uuid id_of(uint8_t n)
@@ -59,19 +61,70 @@ TEST(nothing_is_written_when_nothing_happens)
     world_done(&w);
 }
 
+/* Sets the wall clock and lets happen what is due; gives the engine's time, which never goes back. */
+static int64_t at(struct world *w, int64_t wall_ms)
+{
+    int64_t before_ms = engine_state(w->engine)->now_ms;
+    world_now_ms = wall_ms;
+    for (int i = 0; i < 30; i++) {
+        loop_step(w->loop, 0);
+        EXPECT(engine_state(w->engine)->now_ms >= before_ms);
+        before_ms = engine_state(w->engine)->now_ms;
+    }
+    return before_ms;
+}
+
+static void protect(struct world *w, int64_t preempt_min_runtime_ms)
+{
+    struct pool pool = {.name = STR("default"), .preempt_min_runtime_ms = preempt_min_runtime_ms};
+    struct input in = {.kind = INPUT_PLAN_APPLY, .version = INPUT_VERSION, .author = STR("root")};
+    struct world_answer a = {0};
+    in.plan_apply.plan = (struct plan){.pools = &pool, .pools_count = 1};
+    writer_command(w->writer, &in, world_done_fn, &a);
+    world_settle(w);
+    REQUIRE(a.done && a.outcome.status == STATUS_OK);
+}
+
 TEST(the_clock_may_go_back)
 {
+    enum { MINUTE_MS = 60000, HOUR_MS = 60 * MINUTE_MS };
     struct world w;
+    struct world_answer a = {0};
+    struct world_answer b = {0};
     world_init(&w);
     ready(&w);
-    int64_t before_ms = engine_state(w.engine)->now_ms;
-    world_now_ms -= 3600 * 1000;
-    struct world_answer a = {0};
-    world_submit_n(&w, 1, "one", 1, &a);
+    protect(&w, MINUTE_MS);
+    world_submit_n(&w, 1, "long", 4, &a);
+    int64_t begin_ms = at(&w, world_now_ms);
+    int64_t last_ms = at(&w, begin_ms + MINUTE_MS / 2);
+    world_now_ms -= HOUR_MS;
+    world_priority = 90; /* preemptible, like the other */
+    world_submit_n(&w, 2, "urgent", 4, &b);
+    world_priority = 0;
     world_settle(&w);
-    EXPECT(a.done && a.outcome.status == STATUS_OK);
-    EXPECT_I64(engine_state(w.engine)->now_ms, before_ms);
-    world_now_ms += 3600 * 1000;
+    EXPECT(b.done && b.outcome.status == STATUS_OK);
+    EXPECT_I64(w.stops, 0);
+    EXPECT_I64(engine_find(w.engine, id_of(2))->why.until_ms, begin_ms + MINUTE_MS);
+    /* Time goes on, also after a restart while the clock is still wrong. */
+    int64_t now_ms = writer_now_ms(w.writer);
+    EXPECT(now_ms >= last_ms);
+    int64_t patience_us = clock_mono_us() + INT64_C(20) * 1000000;
+    while (writer_now_ms(w.writer) < now_ms + 3 && clock_mono_us() < patience_us) {
+        loop_step(w.loop, 1);
+    }
+    EXPECT(writer_now_ms(w.writer) >= now_ms + 3);
+    struct err err;
+    world_kill(&w);
+    REQUIRE_OK(world_start_writer(&w, &err), &err);
+    EXPECT(engine_state(w.engine)->now_ms >= last_ms);
+    at(&w, world_now_ms);
+    EXPECT_I64(w.stops, 0);
+    /* The minimum run time is held to the millisecond once the clock is right. */
+    at(&w, begin_ms + MINUTE_MS - 1);
+    EXPECT_I64(w.stops, 0);
+    at(&w, begin_ms + MINUTE_MS);
+    EXPECT_I64(w.stops, 1);
+    EXPECT_STR(workload_phase(engine_find(w.engine, id_of(2))), STR("Running"));
     world_done(&w);
 }
 
