@@ -366,7 +366,8 @@ static struct topology_sets no_constraint(struct sched *s, const uint64_t *mask,
     return sets;
 }
 
-static void note_failure(const struct survey *v, uint32_t group, uint32_t required,
+// What the best domain has room for; where members run already, the best of those they are in.
+static void note_failure(const struct survey *v, uint32_t group, uint32_t required, bool held,
                          struct gang_failure *failure)
 {
     if (failure->group != IX_NONE) {
@@ -375,7 +376,10 @@ static void note_failure(const struct survey *v, uint32_t group, uint32_t requir
     failure->group = group;
     failure->bound = required == IX_NONE ? v->whole.room : 0;
     for (uint32_t i = 0; required != IX_NONE && i < v->tree->levels[required].count; i++) {
-        failure->bound = num_max_i64(failure->bound, v->domains[required][i].room);
+        const struct domain *x = &v->domains[required][i];
+        if (!held || x->holds) {
+            failure->bound = num_max_i64(failure->bound, x->room);
+        }
     }
 }
 
@@ -415,7 +419,7 @@ struct topology_sets topology_sets(struct sched *s, uint32_t group, const uint32
         sets.masks[sets.count++] = domain_mask(&v, IX_NONE, 0, mask);
     }
     if (sets.count == 0) {
-        note_failure(&v, group, required, failure);
+        note_failure(&v, group, required, held, failure);
     }
     if (g->preferred_level != IX_NONE) {
         sets.scores = preference(&v, g->preferred_level <= finest ? g->preferred_level : finest);

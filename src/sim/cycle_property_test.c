@@ -658,8 +658,11 @@ static void trial_start(struct trial *t, uint64_t seed, struct case_random_optio
 
 static struct case_random_options options_of(uint64_t seed)
 {
-    return (struct case_random_options){
-        .fractions = seed % 4 == 3, .pending_max = 8, .more = seed % 3 == 1, .full = seed % 2 == 0};
+    return (struct case_random_options){.fractions = seed % 4 == 3,
+                                        .pending_max = 8,
+                                        .more = seed % 3 == 1,
+                                        .constraints = seed % 5 == 2,
+                                        .full = seed % 2 == 0};
 }
 
 /* How often what seldom happens has happened, so that it is known to be tested. */
@@ -1027,6 +1030,7 @@ TEST(nothing_that_fits_waits_at_rest)
     for (uint32_t i = 0; i < worlds(); i++) {
         struct case_random_options options = options_of(test_seed() + i);
         options.more = false; /* places are kept, zones and drains forbid others */
+        options.constraints = false;
         trial_start(&t, test_seed() + i, options);
         bool quiet = false;
         for (uint32_t round = 0; round < QUIET_WITHIN && !quiet; round++) {
