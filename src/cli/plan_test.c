@@ -427,7 +427,7 @@ TEST(bad_files)
             "department \"d\" is guaranteed 8 GPUs in node pool \"default\", but what is below it "
             "is guaranteed 12 GPUs together",
             "raise this to 12 GPUs or lower those below"),
-        BAD("a project in a pool its department has nothing in",
+        BAD("B143: a project in a pool its department has nothing in",
             DEPARTMENTS "    - name: d\n"
                         "      projects:\n"
                         "        - {name: a, node_pool_quotas: {default: {guaranteed_gpus: 1}}}\n",
@@ -435,6 +435,18 @@ TEST(bad_files)
             "department \"d\" is guaranteed 0 GPUs in node pool \"default\", but what is below it "
             "is guaranteed 1 GPU together",
             "raise this to 1 GPU or lower those below"),
+        BAD("B148: a project is held against its own department, not against another",
+            DEPARTMENTS
+            "    - name: d\n"
+            "      node_pool_quotas: {default: {guaranteed_gpus: 8}}\n"
+            "      projects: [{name: p, node_pool_quotas: {default: {guaranteed_gpus: 3}}}]\n"
+            "    - name: e\n"
+            "      node_pool_quotas: {default: {guaranteed_gpus: 2}}\n"
+            "      projects: [{name: q, node_pool_quotas: {default: {guaranteed_gpus: 3}}}]\n",
+            7, 53, "organization.departments[1].node_pool_quotas.default.guaranteed_gpus",
+            "department \"e\" is guaranteed 2 GPUs in node pool \"default\", but what is below it "
+            "is guaranteed 3 GPUs together",
+            "raise this to 3 GPUs or lower those below"),
         BAD("departments above their parent",
             DEPARTMENTS "    - {name: d, node_pool_quotas: {default: {guaranteed_cpus: 4}}}\n"
                         "    - {name: e, parent: d, node_pool_quotas: {default: {guaranteed_cpus: "
@@ -470,7 +482,7 @@ TEST(bad_files)
                3, 56, "organization.departments[0].projects[0].default_priority",
                "the priority high is for production, but work here is preemptible by default",
                "set default_preemptibility: non-preemptible, or a priority below high"),
-        WARNED("a maximum above the department's",
+        WARNED("B145: a maximum above the department's",
                DEPARTMENTS "    - name: d\n"
                            "      node_pool_quotas: {default: {max_gpus: 4}}\n"
                            "      projects: [{name: p, node_pool_quotas: {default: {max_gpus: "

@@ -286,10 +286,10 @@ TEST(hardware)
         struct str text; // "" : no warning
     } rows[] = {
         {"fits, also without the largest node", 16, 8, 4, 4, STRS("")},
-        {"above the hardware",                  8,  8, 6, 4,
+        {"B146: above the hardware",            8,  8, 6, 4,
          STRS("departments are guaranteed 10 GPUs together in node pool \"h100\", which has 8 "
               "GPUs")                                                },
-        {"above what is left of it",            16, 8, 6, 4,
+        {"B146: above what is left of it",      16, 8, 6, 4,
          STRS("departments are guaranteed 10 GPUs together in node pool \"h100\", which has 8 GPUs "
               "once its largest node is lost")                       },
         {"one node",                            4,  4, 1, 0,

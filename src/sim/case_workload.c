@@ -353,6 +353,13 @@ static struct pod_defaults read_defaults(struct parsing *p, const struct at *at,
     return defaults;
 }
 
+/* "": none, for pods of other schedulers. */
+static uint32_t queue_of(struct parsing *p, const struct at *at, const struct doc *d)
+{
+    bool none = d != NULL && d->kind == DOC_STRING && d->text.len == 0;
+    return none ? IX_NONE : index_of(p, at, "queue", d, &p->queues, "queue");
+}
+
 void read_workload(struct parsing *p, const struct at *at, const struct doc *d)
 {
     static const struct keys keys = {
@@ -374,7 +381,7 @@ void read_workload(struct parsing *p, const struct at *at, const struct doc *d)
     int64_t stale_ms = seconds_of(p, at, "stale_s", m[W_STALE], 0, TIME_NEVER);
     *ARRAY_PUSH(p->arena, &w->workloads) = (struct case_workload){
         .name = text_of(p, at, "name", m[W_NAME]),
-        .queue = index_of(p, at, "queue", m[W_QUEUE], &p->queues, "queue"),
+        .queue = queue_of(p, at, m[W_QUEUE]),
         .priority = number_of(p, at, "priority", m[W_PRIORITY],
                               (struct range){1, -AMOUNT_MAX, AMOUNT_MAX, 0}),
         .preemptible = bool_of(p, at, "preemptible", m[W_PREEMPTIBLE], true),

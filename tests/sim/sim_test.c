@@ -60,4 +60,22 @@ TEST(the_same_seed_gives_the_same_run)
     EXPECT(one.digest != other.digest);
 }
 
+/* Rows of docs/scenarios.md. Both are looked at in every run; here is one each by name. */
+
+TEST(B053_state_that_has_lived_long_decides_like_state_rebuilt)
+{
+    struct sim_report r;
+    expect_whole(53, 4000, &r);
+    EXPECT(r.rebuilds >= 4);
+}
+
+TEST(B107_what_is_said_to_be_used_is_what_runs_after_every_event)
+{
+    struct sim_report r;
+    expect_whole(107, 10000, &r);
+    EXPECT(r.commands > 1000);
+    EXPECT(r.evicts > 0);
+    EXPECT(r.crashes > 0);
+}
+
 TEST_MAIN()
