@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/rig.h"
+#include "engine/rig_test.h"
 
 #include "base/hash.h"
 #include "base/prng.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rig: for tests of this folder: one engine, and short ways to say things to it.
+// rig_test: for tests of this folder: one engine, and short ways to say things to it.
 #pragma once
 
 #include "base/array.h"
