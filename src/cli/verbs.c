@@ -150,7 +150,7 @@ const struct command commands[] = {
          "cannot be moved runs on to its end, or to the deadline: then it is stopped, whatever "
          "it is, and waits to be started elsewhere. Moving and stopping are a notice (SIGTERM), "
          "the workload's grace period, then the end by force. The drain holds over restarts, "
-         "until weir node undrain.", .example = "weir node drain $(hostname) --deadline 30m --reason \"new driver\"",
+         "until weir node undrain.", .example = "weir node drain $(hostname) --deadline 30m --reason driver",
      .run = run_node_drain},
     {.path = "node cordon",
      .summary = "Close a node, or a device of it, for new work; what runs there runs on",
@@ -159,7 +159,7 @@ const struct command commands[] = {
      .words_max = 1,
      .offer = OFFER_NODE,
      .sets = {&flags_drain_device, &flags_describe},
-     .example = "weir node cordon $(hostname) --device 2 --reason \"ECC errors\"",
+     .example = "weir node cordon $(hostname) --device 2 --reason ECC-errors",
      .run = run_node_drain},
     {.path = "node undrain",
      .summary = "Open a drained or cordoned node, or a device of it, for new work again",
