@@ -105,7 +105,7 @@ static void read_form(struct call *c, struct plan_body *b)
     };
     problems_init(b->problems, c->arena);
     if (yaml_parse(c->request->body, c->arena, &b->root, b->problems) == STATUS_OK) {
-        plan_from_doc(b->root, c->arena, &b->plan, b->problems);
+        plan_from_doc(b->root, &state_of(c)->plan, c->arena, &b->plan, b->problems);
     }
 }
 

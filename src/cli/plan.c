@@ -34,7 +34,7 @@ enum status plan_file_read(const char *path, struct arena *arena, struct plan_fi
     problems_init(&out->problems, arena);
     // A file that is no YAML has its problems in the list, like any other.
     if (yaml_parse(out->bytes, arena, &out->root, &out->problems) == STATUS_OK) {
-        plan_from_doc(out->root, arena, &out->plan, &out->problems);
+        plan_from_doc(out->root, NULL, arena, &out->plan, &out->problems);
     }
     problems_sort(&out->problems);
     return STATUS_OK;

@@ -17,7 +17,7 @@ static void read_bytes(struct str bytes, struct arena *arena, struct plan_file *
     *out = (struct plan_file){.path = STR("fuzz"), .bytes = bytes};
     problems_init(&out->problems, arena);
     if (yaml_parse(bytes, arena, &out->root, &out->problems) == STATUS_OK) {
-        plan_from_doc(out->root, arena, &out->plan, &out->problems);
+        plan_from_doc(out->root, NULL, arena, &out->plan, &out->problems);
     }
     plan_file_check(out, NULL, false, NULL, 0);
 }

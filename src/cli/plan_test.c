@@ -21,7 +21,7 @@ static void plan_of(struct str text, struct arena *arena, struct plan_file *out)
     *out = (struct plan_file){.path = STR("plan.yaml"), .bytes = text};
     problems_init(&out->problems, arena);
     if (yaml_parse(text, arena, &out->root, &out->problems) == STATUS_OK) {
-        plan_from_doc(out->root, arena, &out->plan, &out->problems);
+        plan_from_doc(out->root, NULL, arena, &out->plan, &out->problems);
     }
     plan_file_check(out, NULL, false, NULL, 0);
 }

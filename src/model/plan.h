@@ -92,9 +92,10 @@ extern const struct record record_quota, record_pool, record_department, record_
 
 /* plan_from_doc reads a parsed file (the seed's worksheet form) into *out, in normal form, and reports every problem
  * of form (unknown keys with the nearest known one, types, units, duplicates, ranges) with its
- * position. With errors *out holds what could be read. Strings live in arena. */
-void plan_from_doc(const struct doc *root, struct arena *arena, struct plan *out,
-                   struct problems *problems);
+ * position. base: the plan in force, whose node pools are known too; NULL: not known. With errors
+ * *out holds what could be read. Strings live in arena. */
+void plan_from_doc(const struct doc *root, const struct plan *base, struct arena *arena,
+                   struct plan *out, struct problems *problems);
 
 /* plan_sort brings the three lists into order; quotas are sorted by whoever makes them. */
 void plan_sort(struct plan *plan, struct arena *scratch);

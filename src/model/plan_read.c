@@ -23,6 +23,7 @@ struct place {
 struct reader {
     struct arena *arena;
     struct problems *problems;
+    const struct plan *base; /* NULL: not known */
     ARRAY(struct pool) pools;
     ARRAY(struct department) departments;
     ARRAY(struct project) projects;
@@ -307,6 +308,16 @@ static struct str nearest_pool(struct reader *r, struct str name)
     return STR("list it under node_pools");
 }
 
+static bool exists(const struct plan *base, struct str name)
+{
+    for (uint32_t i = 0; base != NULL && i < base->pools_count; i++) {
+        if (str_eq(base->pools[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* pool_implied makes a pool that only quotas name. */
 static void pool_implied(struct reader *r, const struct place *place, const struct doc *member)
 {
@@ -319,11 +330,13 @@ static void pool_implied(struct reader *r, const struct place *place, const stru
     pool->implied = true;
     map_put(&r->pool_lines, pool->name, member->key_line);
     pool_default_selector(pool);
-    if (!str_eq(pool->name, POOL_DEFAULT) && !r->pools_wrong) {
+    if (!str_eq(pool->name, POOL_DEFAULT) && !r->pools_wrong && !exists(r->base, pool->name)) {
         SAY_AT(r, place, member, true, SEVERITY_WARNING,
-               "node pool \"" STR_FMT "\" is not listed in node_pools: unless it exists already, "
-               "it is made of the nodes labelled " STR_FMT "=" STR_FMT,
-               STR_ARG(pool->name), STR_ARG(pool->label_key), STR_ARG(pool->label_value))
+               "node pool \"" STR_FMT "\" is not listed in node_pools%s it is made of the nodes "
+               "labelled " STR_FMT "=" STR_FMT,
+               STR_ARG(pool->name),
+               r->base != NULL ? " and does not exist:" : ": unless it exists already,",
+               STR_ARG(pool->label_key), STR_ARG(pool->label_value))
             ->hint = nearest_pool(r, pool->name);
     }
 }
@@ -512,13 +525,13 @@ static void read_list(struct reader *r, const struct place *at, const struct doc
     }
 }
 
-void plan_from_doc(const struct doc *root, struct arena *arena, struct plan *out,
-                   struct problems *problems)
+void plan_from_doc(const struct doc *root, const struct plan *base, struct arena *arena,
+                   struct plan *out, struct problems *problems)
 {
     enum { ORGANIZATION, NODE_POOLS, FOUND_MAX };
     const struct doc *found[FOUND_MAX];
     const struct doc *departments = NULL;
-    struct reader r = {.arena = arena, .problems = problems};
+    struct reader r = {.arena = arena, .problems = problems, .base = base};
     map_init(&r.pool_lines, arena);
     map_init(&r.department_lines, arena);
     map_init(&r.project_lines, arena);

@@ -459,6 +459,18 @@ def the_plan_is_applied_compared_and_exported(cli):
 
 
 @server_test
+def a_plan_is_checked_against_the_pools_that_exist(cli):
+    path = os.path.join(cli.home, "partial.yaml")
+    for pool, want in ((POOL, None), ("nowhere", "is not listed in node_pools and does not exist: it "
+                                      "is made of the nodes labelled runai.node-pool=nowhere")):
+        with open(path, "w") as f:
+            f.write("organization: {departments: [{name: d, node_pool_quotas: "
+                    f"{{{pool}: {{guaranteed_gpus: 0}}}}}}]}}\n")
+        said = cli.run("plan", "check", path)[1]
+        holds(want in said if want else "node_pools" not in said.replace("node_pool_quotas", ""), said)
+
+
+@server_test
 def lists_have_three_forms(cli):
     for line, key in [("project list", "name"), ("department list", "name"),
                       ("nodepool list", "name"), ("node list", "name"),
