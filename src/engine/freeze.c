@@ -16,6 +16,8 @@ struct freezer {
     uint32_t *queue_of_project;    /* [projects_count] */
     uint32_t *queue_of_department; /* [departments_count] */
     uint32_t *node_of;             /* [nodes_count]: row in the snapshot, IX_NONE: another pool's */
+    struct map node_rows;          /* by name */
+    uint32_t last_node;            /* row found last: pods of one time are often on one node */
     const struct pool_usage *usage; /* NULL: past use does not count */
     uint32_t *workload_of;          /* [workloads_count]: the same */
 };
@@ -237,13 +239,23 @@ static void freeze_holds(struct freezer *f, int64_t memory_bytes, uint32_t node,
     }
 }
 
+// The row of a node that is there; every pod that holds a place asks for it.
+static uint32_t node_row(struct freezer *f, struct str name)
+{
+    if (f->last_node == IX_NONE || !str_eq(f->e->s.nodes[f->last_node].name, name)) {
+        bool known = map_get(&f->node_rows, name, &f->last_node);
+        CHECK(known); /* state_sound, and every input, see to it */
+    }
+    return f->last_node;
+}
+
 // Whether pod is part of this pool's snapshot; *node is where it holds its place.
-static bool pod_is_here(const struct freezer *f, const struct workload *w, const struct pod *p,
+static bool pod_is_here(struct freezer *f, const struct workload *w, const struct pod *p,
                         bool tried_here, uint32_t *node)
 {
     *node = IX_NONE;
     if (pod_holds(p)) {
-        *node = tables_node(&f->e->s, p->node);
+        *node = node_row(f, p->node);
         return f->node_of[*node] != IX_NONE;
     }
     return tried_here && (p->phase != POD_PENDING || w->desired == WANT_RUN);
@@ -325,8 +337,7 @@ static void freeze_budget(struct freezer *f, uint32_t row, uint32_t first)
     for (uint32_t i = 0; i < w->pods_count && least > 0; i++) {
         const struct pod *p = &w->pods[i];
         // As for the minimum of a gang: members that are done, or run in another pool, count.
-        bool elsewhere = p->phase == POD_RUNNING &&
-                         f->node_of[tables_node(&f->e->s, p->node)] == IX_NONE;
+        bool elsewhere = p->phase == POD_RUNNING && f->node_of[node_row(f, p->node)] == IX_NONE;
         least -= p->phase == POD_SUCCEEDED || elsewhere;
     }
     if (least <= 0) {
@@ -453,7 +464,12 @@ void freeze_pool(const struct engine *e, uint32_t pool, int64_t now_ms, struct a
         .queue_of_department = filled(arena, s->plan.departments_count),
         .node_of = filled(arena, s->nodes_count),
         .workload_of = filled(arena, s->workloads_count),
+        .last_node = IX_NONE,
     };
+    map_init(&f.node_rows, arena);
+    for (uint32_t i = 0; i < s->nodes_count; i++) {
+        map_put(&f.node_rows, s->nodes[i].name, i);
+    }
     snapshot_init(out, now_ms);
     freeze_config(&f);
     for (uint32_t i = 0; i < s->nodes_count; i++) {
