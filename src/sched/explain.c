@@ -269,20 +269,47 @@ static bool share_devices(const struct sched *s, const struct place *a, const st
     return false;
 }
 
+// Pods on their way out, by the node they leave, in their order.
+struct leavers {
+    uint32_t *first; /* [nodes] row in sched.leaving, IX_NONE: none */
+    uint32_t *next;  /* [leaving] the next one of that node */
+};
+
+static const struct place *place_left(const struct work *w)
+{
+    return w->old.node != IX_NONE ? &w->old : &w->place;
+}
+
+static struct leavers find_leavers(struct sched *s)
+{
+    struct leavers l = {ARENA_ARRAY(s->scratch, uint32_t, s->node_count),
+                        ARENA_ARRAY(s->scratch, uint32_t, s->leaving.count)};
+    for (uint32_t n = 0; n < s->node_count; n++) {
+        l.first[n] = IX_NONE;
+    }
+    for (uint32_t i = s->leaving.count; i > 0;) {
+        i--;
+        uint32_t node = place_left(&s->tasks[s->leaving.items[i]])->node;
+        if (node != IX_NONE) {
+            l.next[i] = l.first[node];
+            l.first[node] = i;
+        }
+    }
+    return l;
+}
+
 // Who is leaving the place of the pod: best another workload, best one that is on its devices.
-static uint32_t leaving_workload(const struct sched *s, uint32_t task)
+static uint32_t leaving_workload(const struct sched *s, const struct leavers *l, uint32_t task)
 {
     const struct place *to = &s->tasks[task].place;
     uint32_t best = IX_NONE;
     int best_worth = 0;
-    for (uint32_t i = 0; i < s->leaving.count; i++) {
+    for (uint32_t i = l->first[to->node]; i != IX_NONE; i = l->next[i]) {
         uint32_t t = s->leaving.items[i];
         const struct work *w = &s->tasks[t];
-        const struct place *from = w->old.node != IX_NONE ? &w->old : &w->place;
         bool other = task_of(s, t)->workload.ix != task_of(s, task)->workload.ix;
-        int worth = (other ? 2 : 0) + (share_devices(s, from, to) ? 1 : 0);
-        if (from->node == to->node && w->state != WORK_HELD &&
-            (best == IX_NONE || worth > best_worth)) {
+        int worth = (other ? 2 : 0) + (share_devices(s, place_left(w), to) ? 1 : 0);
+        if (w->state != WORK_HELD && (best == IX_NONE || worth > best_worth)) {
             best = task_of(s, t)->workload.ix;
             best_worth = worth;
         }
@@ -290,7 +317,7 @@ static uint32_t leaving_workload(const struct sched *s, uint32_t task)
     return best;
 }
 
-static void final_reason(struct sched *s, uint32_t workload)
+static void final_reason(struct sched *s, const struct leavers *leavers, uint32_t workload)
 {
     const struct workload_state *w = &s->workloads[workload];
     struct reason *known = &s->out->reasons[workload];
@@ -299,7 +326,7 @@ static void final_reason(struct sched *s, uint32_t workload)
     struct reason r;
     if (first_pipelined(s, workload, &task)) {
         const struct work *x = &s->tasks[task];
-        uint32_t leaving = leaving_workload(s, task);
+        uint32_t leaving = leaving_workload(s, leavers, task);
         // A pod that is moved and has to leave its own place first has had nobody stopped for it.
         bool freed = x->claimed && leaving != workload;
         reason_init(&r, freed ? REASON_WAITING_FOR_CLAIM : REASON_WAITING_FOR_RELEASE);
@@ -348,9 +375,12 @@ static void final_reason(struct sched *s, uint32_t workload)
 
 void explain_all(struct sched *s)
 {
+    struct arena_mark mark = arena_mark(s->scratch);
+    struct leavers leavers = find_leavers(s);
     for (uint32_t w = 0; w < s->snap->workloads.count; w++) {
-        final_reason(s, w);
+        final_reason(s, &leavers, w);
     }
+    arena_rewind(s->scratch, mark);
     waiting_sort(s);
     uint32_t position = 0;
     uint32_t queue = IX_NONE;
