@@ -211,6 +211,11 @@ static struct values moments(struct finder *f)
                 add_time(f, &v, other->last_start_ms + min_run_times.items[i]);
             }
         }
+        if (s->config.reservation_after_ms > 0) {
+            add_time(f, &v,
+                     num_max_i64(other->created_ms, other->last_evicted_ms) +
+                         s->config.reservation_after_ms);
+        }
         if (other->stale_since_ms != TIME_NEVER && other->stale_grace_ms >= 0) {
             add_time(f, &v, other->stale_since_ms + other->stale_grace_ms);
         }

@@ -9,7 +9,8 @@
 // for less; then more rights for one queue, or for it and those above it alike; then nodes; at last
 // the work of others. Within a kind by amount, in steps: a device, a hundredth of a device, 100
 // millicores, 128 MiB of memory or device memory, a member. For amounts with more than 8 steps the
-// smallest is found by bisection: the step below it is not enough. Nodes are taken by how many devices
+// smallest is found by bisection: the step below it is not enough (one far below may be, where
+// more for a queue lets others of it in first). Nodes are taken by how many devices
 // would be freed, then in their order; workloads by the devices they hold, the newest of equals first.
 #pragma once
 

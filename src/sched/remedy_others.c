@@ -101,7 +101,7 @@ static void set_leaving(struct remedy *r, int64_t step, const void *ctx)
     r->pods_count = (uint32_t)step;
 }
 
-// Each of the pods is tried to be left out, those with most devices first.
+// Each of the pods is tried to be left out, those with most devices first, until none can be.
 static void leave_out(struct finder *f, struct remedy *r)
 {
     struct task_ref *kept = r->pods;
@@ -117,6 +117,7 @@ static void leave_out(struct finder *f, struct remedy *r)
         if (finder_enough(f, r)) {
             kept = fewer;
             count--;
+            at = count; /* one that had to go before may stay now */
         }
     }
 }

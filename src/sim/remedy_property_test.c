@@ -345,7 +345,12 @@ static void check_earlier(struct look *l)
     for (int64_t earlier = 1; earlier < 8000; earlier += 1000) {
         r.until_ms = l->found.until_ms - earlier;
         if (r.until_ms > l->snap.config.now_ms && starts_with(l, &r)) {
-            broken(l, "an earlier time is enough", &r);
+            /* As things are from the moment before on; but whom a reservation lets pass changes
+             * with every moment. */
+            if (earlier == 1 && l->snap.config.reservation_after_ms == 0) {
+                broken(l, "an earlier time is enough", &r);
+            }
+            l->gaps++;
             return;
         }
     }
