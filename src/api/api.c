@@ -279,8 +279,8 @@ static void handle(void *ctx, struct http_request *r)
     LOG(LOG_DEBUG, "request", LOG_C("request", r->id), LOG_STR("method", r->method),
         LOG_STR("path", r->path), LOG_STR("user", c->user));
     if (c->entry->route->handle == NULL) {
-        err_set(&err, STATUS_UNSUPPORTED, "weir does not have this yet: %s",
-                c->entry->route->summary);
+        err_set(&err, STATUS_UNSUPPORTED, "weir does not have this operation yet (%s)",
+                c->entry->route->id);
         err_hint(&err, "docs/api.md lists what there is");
         call_fail(c, &err);
         return;

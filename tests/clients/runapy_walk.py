@@ -1,0 +1,545 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One walk through the API with Run:ai's own Python SDK, unmodified, in each of its three kinds:
+plain, threaded and async. Run by runapy_test.py inside an environment that has the SDK.
+
+usage: runapy_walk.py URL CLIENT_ID CLIENT_SECRET KIND RESULTS
+
+RESULTS receives, as JSON, the operations (by operationId) that the walk has shown: "done" for one
+through which something was changed and read back, or through which was read what another call had
+changed; "partial" for one that answers, but with less than it should."""
+
+import asyncio
+import datetime
+import json
+import sys
+import time
+
+from runai import models
+from runai.api_client import ApiClient, AsyncApiClient, ThreadedApiClient
+from runai.configuration import Configuration
+from runai.exceptions import (BadRequestException, ConflictException, NotFoundException)
+from runai.runai_client import RunaiClient
+
+DEADLINE_S = 60
+
+
+def check(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+def same(got, want, what=""):
+    if got != want:
+        raise AssertionError(f"{what}: got {got!r}, want {want!r}")
+
+
+class Plain:
+    """How one kind of client is called and what it answers."""
+
+    def __init__(self, configuration):
+        self.client = RunaiClient(ApiClient(configuration))
+
+    def __call__(self, function, *args, **kwargs):
+        return function(*args, **kwargs)
+
+    def together(self, calls):
+        return [self(function, *args, **kwargs) for function, args, kwargs in calls]
+
+    def close(self):
+        self.client.close()
+
+
+class Threaded(Plain):
+    def __init__(self, configuration):
+        self.client = RunaiClient(ThreadedApiClient(configuration, pool_size=4))
+
+    def __call__(self, function, *args, **kwargs):
+        return function(*args, **kwargs).get(DEADLINE_S)
+
+    def together(self, calls):
+        waiting = [function(*args, **kwargs) for function, args, kwargs in calls]
+        return [each.get(DEADLINE_S) for each in waiting]
+
+
+class Async(Plain):
+    def __init__(self, configuration):
+        self.loop = asyncio.new_event_loop()
+
+        async def make():
+            return RunaiClient(AsyncApiClient(configuration))
+
+        self.client = self.loop.run_until_complete(make())
+
+    def __call__(self, function, *args, **kwargs):
+        async def call():
+            return await function(*args, **kwargs)
+        return self.loop.run_until_complete(call())
+
+    def together(self, calls):
+        async def all_of_them():
+            return await asyncio.gather(*[f(*args, **kwargs) for f, args, kwargs in calls])
+        return self.loop.run_until_complete(all_of_them())
+
+    def close(self):
+        self.loop.run_until_complete(self.client.aclose())
+        self.client.api_client = None
+        self.loop.close()
+
+
+class Walk:
+    def __init__(self, kind):
+        self.kind = kind
+        c = kind.client
+        self.org, self.work = c.organizations, c.workloads
+        self.access = c.authentication_and_authorization
+        self.shown = {}
+
+    def call(self, function, *args, **kwargs):
+        return self.kind(function, *args, **kwargs)
+
+    def data(self, function, *args, **kwargs):
+        return self.call(function, *args, **kwargs).data
+
+    def status(self, function, *args, **kwargs):
+        return self.call(function, *args, **kwargs).status_code
+
+    def done(self, *operations):
+        for name in operations:
+            self.shown[name] = "done"
+
+    def partial(self, *operations):
+        for name in operations:
+            self.shown.setdefault(name, "partial")
+
+    def fails(self, exception, function, *args, **kwargs):
+        """The error's body."""
+        try:
+            self.call(function, *args, **kwargs)
+        except exception as e:
+            body = json.loads(e.body) if isinstance(e.body, (str, bytes)) else e.body
+            check(body["code"] == e.status and body["message"] and "details" in body, body)
+            return body
+        raise AssertionError(f"{function.__name__} was not refused")
+
+    def until(self, what, condition):
+        end = time.monotonic() + DEADLINE_S
+        while time.monotonic() < end:
+            value = condition()
+            if value:
+                return value
+            time.sleep(0.05)
+        raise AssertionError(f"not in {DEADLINE_S} s: {what}")
+
+
+def gpus(pool, deserved, limit=None, weight=2):
+    return models.ResourcesNullable(
+        node_pool=models.ResourcesNodePool(id=pool),
+        gpu=models.NonNullResource(deserved=deserved, limit=limit, over_quota_weight=weight),
+        cpu=models.Resource(deserved=None, limit=None, over_quota_weight=weight))
+
+
+def span():
+    """The hour up to now, without a zone, as programs write it."""
+    now = datetime.datetime.utcnow()
+    return {"start": now - datetime.timedelta(hours=1), "end": now}
+
+
+def walk_clusters(w):
+    clusters = w.data(w.org.clusters.get_clusters)
+    same(len(clusters), 1, "clusters")
+    cluster = clusters[0]["uuid"]
+    name = clusters[0]["name"]
+    w.call(w.org.clusters.update_cluster, cluster, models.ClusterUpdateRequest(name="renamed"))
+    same(w.data(w.org.clusters.get_cluster_by_uuid, cluster)["name"], "renamed")
+    same(w.data(w.org.clusters.get_clusters)[0]["name"], "renamed")
+    w.call(w.org.clusters.update_cluster, cluster, models.ClusterUpdateRequest(name=name))
+    w.fails(NotFoundException, w.org.clusters.get_cluster_by_uuid,
+            "00000000-0000-4000-8000-000000000000")
+    w.done("get_clusters", "get_cluster_by_uuid", "update_cluster")
+    same(w.status(w.org.clusters.create_cluster, models.ClusterCreationRequest(name=name)), 201)
+    w.fails(ConflictException, w.org.clusters.create_cluster,
+            models.ClusterCreationRequest(name="another"))
+    w.fails(ConflictException, w.org.clusters.delete_cluster, cluster)
+    w.partial("create_cluster", "delete_cluster")
+    return cluster
+
+
+def walk_pools(w, cluster):
+    api = w.org.node_pools
+    default = [p for p in w.data(api.get_nodepools)["nodepools"] if p["isDefault"]][0]["id"]
+    made = w.data(api.create_nodepool, models.NodepoolCreateFields(
+        name="walked", label_key="walk", label_value="yes", cluster_id=cluster,
+        scheduling_configuration={"placementStrategy": {"gpu": "spread", "cpu": "binpack"},
+                                  "minGuaranteedRuntime": "10m"}))
+    same(made["phase"], "Empty")
+    found = w.data(api.get_nodepool, made["id"])
+    same(found["schedulingConfiguration"]["minGuaranteedRuntime"], "10m")
+    same(found["placementStrategy"]["gpu"], "spread")
+    same(w.data(api.count_nodepools, filter_by=["name==walked"])["count"], 1)
+    listed = w.data(api.get_nodepools, filter_by=["name=^wal"], sort_by="name", limit=1)
+    same([p["id"] for p in listed["nodepools"]], [made["id"]])
+    w.call(api.patch_nodepool, made["id"], models.NodepoolUpdateFields(label_value="no"))
+    found = w.data(api.get_nodepool, made["id"])
+    same((found["labelValue"], found["placementStrategy"]["gpu"]), ("no", "spread"))
+    w.call(api.update_nodepool, made["id"],
+           models.NodepoolUpdateFields(label_key="walk", label_value="maybe"))
+    found = w.data(api.get_nodepool, made["id"])
+    same((found["labelValue"], found["placementStrategy"]["gpu"]), ("maybe", "binpack"))
+    body = w.fails(BadRequestException, api.patch_nodepool, made["id"],
+                   models.NodepoolUpdateFields(over_provisioning_ratio=2))
+    same(body["field"], "overProvisioningRatio")
+    series = w.call(api.get_nodepool_metrics, cluster, "walked",
+                    metric_type=["TOTAL_GPU", "ALLOCATED_GPU"], **span())
+    same((series.status_code, [m["type"] for m in series.data["measurements"]]),
+         (200, ["TOTAL_GPU", "ALLOCATED_GPU"]))
+    w.call(api.delete_nodepool, made["id"])
+    w.fails(NotFoundException, api.get_nodepool, made["id"])
+    w.fails(ConflictException, api.delete_nodepool, default)
+    w.done("get_nodepools", "create_nodepool", "get_nodepool", "count_nodepools", "patch_nodepool",
+           "update_nodepool", "delete_nodepool", "get_nodepool_metrics")
+    return default
+
+
+def walk_departments(w, cluster, pool):
+    api = w.org.departments
+    made = w.data(api.create_department, models.DepartmentCreationRequest(
+        name="walkers", cluster_id=cluster, description="on foot",
+        resources=[gpus(pool, 3, 4, 3)]))
+    found = w.data(api.get_department, made["id"])
+    row = [r for r in found["resources"] if r["nodePool"]["id"] == pool][0]
+    same((row["gpu"]["deserved"], row["gpu"]["limit"], row["gpu"]["overQuotaWeight"]), (3, 4, 3))
+    same((found["description"], found["totalResources"]["gpuQuota"]), ("on foot", 3))
+    same(w.data(api.count_departments, filter_by=["name==walkers"])["count"], 1)
+    listed = w.data(api.get_departments, filter_by=["name=@alker", "totalGpuQuota>=2.5"],
+                    sort_by=models.DepartmentFilterSortFields.NAME, sort_order="desc", verbosity="verbose")
+    same([d["name"] for d in listed["departments"]], ["walkers"])
+    check("status" in listed["departments"][0], "verbose")
+    w.call(api.update_department, made["id"], models.DepartmentUpdateRequest(
+        description="by bicycle", resources=[gpus(pool, 4)]))
+    found = w.data(api.get_department, made["id"])
+    same((found["description"], found["totalResources"]["gpuQuota"]), ("by bicycle", 4))
+    rows = w.data(api.patch_department_resources, made["id"],
+                  [{"nodePool": {"id": pool}, "gpu": {"limit": 4}}])
+    row = [r for r in rows if r["nodePool"]["id"] == pool][0]
+    same((row["gpu"]["deserved"], row["gpu"]["limit"]), (4, 4))
+    # An empty list comes as an empty body in pieces; it changes nothing here.
+    same(w.data(api.patch_department_resources, made["id"], []), rows, "an empty body")
+    w.call(api.update_department_resources, made["id"], [gpus(pool, 4)])
+    row = [r for r in w.data(api.get_department, made["id"])["resources"]
+           if r["nodePool"]["id"] == pool][0]
+    same((row["gpu"]["deserved"], row["gpu"]["limit"]), (4, None))
+    same(w.status(api.create_department, models.DepartmentCreationRequest(
+        name="riders", cluster_id=cluster, resources=[])), 201)
+    # The same once more, as a client sends it that lost the answer.
+    riders = w.data(api.create_department,
+                    models.DepartmentCreationRequest(name="riders", cluster_id=cluster, resources=[]))
+    w.fails(ConflictException, api.create_department, models.DepartmentCreationRequest(
+        name="riders", cluster_id=cluster, description="others", resources=[]))
+    w.call(api.delete_department, riders["id"])
+    w.fails(NotFoundException, api.get_department, riders["id"])
+    now = w.data(api.get_departments_telemetry, telemetry_type=models.OrgUnitTelemetryType.GPU_QUOTA)
+    check(float(now["values"][0]["value"]) >= 4, now)
+    series = w.call(api.get_department_metrics, made["id"],
+                    metric_type=["GPU_QUOTA", "GPU_ALLOCATION"], number_of_samples=5, **span())
+    same(len(series.data["measurements"]), 2)
+    names = {p["name"]: p for p in w.data(w.access.org_unit.get_priorities)["priorities"]}
+    check([n for n, p in names.items() if p["isDefault"]] == ["MediumLow"], names)
+    rows = w.data(api.patch_department_resources, made["id"],
+                  [{"nodePool": {"id": pool}, "priority": "High"}])
+    same([r for r in rows if r["nodePool"]["id"] == pool][0]["priority"], "High")
+    w.done("create_department", "get_department", "count_departments", "get_departments",
+           "update_department", "patch_department_resources", "update_department_resources",
+           "delete_department", "get_departments_telemetry", "get_department_metrics",
+           "get_priorities")
+    return made["id"]
+
+
+def walk_projects(w, cluster, pool, department):
+    api = w.org.projects
+    made = w.data(api.create_project, models.ProjectCreationRequest(
+        name="walk-a", cluster_id=cluster, parent_id=department, resources=[gpus(pool, 2.5)]))
+    found = w.data(api.get_project, made["id"])
+    same((found["parent"]["name"], found["totalResources"]["gpuQuota"], found["status"]["namespace"]),
+         ("walkers", 2.5, "runai-walk-a"))
+    same(w.data(api.count_projects, search="walk-")["count"], 1)
+    others = w.kind.together([
+        (api.create_project, [models.ProjectCreationRequest(
+            name=f"walk-{n}", cluster_id=cluster, parent_id=department, resources=[])], {})
+        for n in "bcde"])
+    same([o.status_code for o in others], [201] * 4, "made at the same time")
+    page = w.data(api.get_projects, filter_by=["parentName==walkers"], sort_order="desc",
+                  sort_by=models.ProjectFilterSortFields.NAME, limit=2, offset=1)
+    same(([p["name"] for p in page["projects"]], page["next"]), (["walk-d", "walk-c"], 3))
+    page = w.data(api.get_projects, filter_by=["name!=walk-b", "parentName==walkers"], limit=50)
+    same(("next" in page, len(page["projects"])), (False, 4))
+    body = w.fails(BadRequestException, api.get_projects, filter_by=["nam==x"])
+    same(body["field"], "filterBy")
+    w.fails(BadRequestException, api.get_projects, limit=501)
+    w.call(api.update_project, made["id"], models.ProjectUpdateRequest(
+        description="first", default_node_pools=["default"], resources=[gpus(pool, 2, 2)]))
+    found = w.data(api.get_project, made["id"])
+    same((found["description"], found["effective"]["defaultNodePools"],
+          found["totalResources"]["gpuQuota"]), ("first", ["default"], 2))
+    rows = w.data(api.patch_project_resources, made["id"],
+                  [{"nodePool": {"id": pool}, "gpu": {"limit": 3}}])
+    row = [r for r in rows if r["nodePool"]["id"] == pool][0]
+    same((row["gpu"]["deserved"], row["gpu"]["limit"]), (2, 3))
+    rows = w.data(api.update_project_resources, made["id"], [gpus(pool, 1)])
+    row = [r for r in rows if r["nodePool"]["id"] == pool][0]
+    same((row["gpu"]["deserved"], row["gpu"]["limit"]), (1, None))
+    w.fails(BadRequestException, api.patch_project_resources, made["id"],
+            [{"nodePool": {"id": pool}, "gpu": {"deserved": -2}}])
+    w.fails(NotFoundException, api.patch_project_resources, made["id"],
+            [{"nodePool": {"id": "999999"}, "gpu": {"deserved": 1}}])
+    for other in others:
+        w.call(api.delete_project, other.data["id"])
+    w.fails(NotFoundException, api.get_project, others[0].data["id"])
+    w.done("create_project", "get_project", "count_projects", "get_projects", "update_project",
+           "patch_project_resources", "update_project_resources", "delete_project")
+    return made["id"]
+
+
+def walk_nodes(w, cluster):
+    api = w.org.nodes
+    nodes = w.data(api.get_tenant_nodes)["nodes"]
+    same(w.data(api.count_tenant_nodes)["count"], len(nodes))
+    same(w.data(api.count_nodes, cluster, filter_by=["status==Ready"])["count"], len(nodes))
+    check(nodes[0]["gpuInfo"]["gpuCount"] == 4 and nodes[0]["nodePool"] == "default", nodes[0])
+    same(w.data(api.get_tenant_nodes, filter_by=[f"name!={nodes[0]['name']}"])["nodes"], [])
+    w.done("get_tenant_nodes", "count_tenant_nodes", "count_nodes")
+    return nodes[0]
+
+
+def phase_is(w, workload, *phases):
+    return lambda: w.data(w.work.workloads.get_workload, workload)["phase"] in phases
+
+
+def is_gone(w, workload):
+    def gone():
+        try:
+            w.call(w.work.workloads.get_workload, workload)
+        except NotFoundException:
+            return True
+        return False
+    return gone
+
+
+def walk_training(w, cluster, project):
+    api = w.work.trainings
+    asked = {"command": "sleep 600", "image": "host", "compute": {"gpuDevicesRequest": 1},
+             "labels": [{"name": "environment", "value": "development"}],
+             "environmentVariables": [{"name": "A", "value": "b c"}],
+             "terminationGracePeriodSeconds": 1}
+    made = w.data(api.create_training1, models.TrainingCreationRequest(
+        name="walk-t", project_id=project, cluster_id=cluster,
+        spec=models.TrainingSpecSpec.from_dict(asked)))
+    training = made["workloadId"]
+    found = w.data(api.get_training, training)
+    for key, value in asked.items():
+        got = found["spec"][key]
+        got = [{k: v for k, v in item.items() if v not in (None, False)} for item in got] \
+            if isinstance(got, list) else got
+        same(got, value, key)
+    w.until("it runs", phase_is(w, training, "Running"))
+    again = w.data(api.create_training1, models.TrainingCreationRequest(
+        name="walk-t", project_id=project, cluster_id=cluster,
+        spec=models.TrainingSpecSpec.from_dict(asked)))
+    same(again["workloadId"], training, "the same once more")
+    w.fails(ConflictException, api.create_training1, {
+        "name": "walk-t", "projectId": project, "clusterId": cluster,
+        "spec": {"command": "sleep 1"}})
+    body = w.fails(BadRequestException, api.create_training1, {
+        "name": "walk-x", "projectId": project, "clusterId": cluster,
+        "spec": {"command": "sleep 1", "compute": {"gpuDevicesRequest": -1}}})
+    same(body["field"], "spec.compute.gpuDevicesRequest")
+    w.call(api.suspend_training, training)
+    w.until("it is stopped", phase_is(w, training, "Stopped"))
+    same(w.data(api.get_training, training)["desiredPhase"], "Stopped")
+    w.call(api.resume_training, training)
+    w.until("it runs again", phase_is(w, training, "Running"))
+    w.done("create_training1", "get_training", "suspend_training", "resume_training")
+    return training
+
+
+def walk_read_model(w, cluster, project, training, node):
+    api = w.work.workloads
+    found = w.data(api.get_workload, training)
+    same((found["type"], found["category"], found["projectId"], found["runningPods"],
+          found["environmentVariables"]), ("Training", "Train", project, 1, {"A": "b c"}))
+    same(found["allocatedResources"]["gpu"], 1)
+    listed = w.data(api.get_workloads, deleted=False, filter_by=["projectName==walk-a",
+                    "phase==Running"], sort_by="createdAt", sort_order="desc", search="walk", limit=50)
+    same([x["id"] for x in listed["workloads"]], [training])
+    same(w.data(api.count_workloads, filter_by=["type==Training", "name==walk-t"])["count"], 1)
+    now = w.data(api.get_workloads_telemetry, telemetry_type="GPU_ALLOCATION",
+                 group_by=["ProjectId"], filter_by_phases=["Running"])
+    same([v["value"] for v in now["values"] if v["groups"][0]["value"] == project], ["1"])
+    pods = w.data(w.work.pods.get_workload_pods, training)["pods"]
+    same((len(pods), pods[0]["nodeName"], pods[0]["k8sPhase"]), (1, node["name"], "Running"))
+    every = w.data(w.work.pods.list_pods, filter_by=[f"workloadId=={training}"])["pods"]
+    same([p["id"] for p in every], [pods[0]["id"]])
+    same(w.data(w.work.pods.count_pods, filter_by=[f"workloadId=={training}"])["count"], 1)
+    events = w.data(w.work.events.get_workload_events, training, limit=50)["events"]
+    check({"Created", "Scheduled", "Started", "Suspended", "Resumed"} <= {e["reason"] for e in events},
+          events)
+    first = w.data(w.work.events.get_workload_events, training, sort_order="asc", limit=1)
+    same((first["events"][0]["reason"], first["next"]), ("Created", 1))
+    records = w.data(w.work.events.get_workload_history, training)["records"]
+    phases = [r["spec"]["phaseUpdate"]["phase"] for r in records if r["meta"]["type"] == "PhaseUpdate"]
+    check(phases[0] == "Running" and "Stopping" in phases, phases)
+    w.done("get_workload", "get_workloads", "count_workloads", "get_workloads_telemetry",
+           "get_workload_pods", "list_pods", "count_pods", "get_workload_events",
+           "get_workload_history")
+    # Numbers over time, of work that runs.
+    now = datetime.datetime.now(datetime.timezone.utc)
+    moment = {"start": now - datetime.timedelta(seconds=2), "end": now, "number_of_samples": 2}
+    same(last(w.data(api.get_workload_metrics, training,
+                     metric_type=["GPU_ALLOCATION", "POD_COUNT"], **moment)), ["1", "1"])
+    partly = w.call(api.get_workload_metrics, training, metric_type=["GPU_UTILIZATION"], **moment)
+    same(partly.status_code, 207)
+    w.partial("get_workload_metrics")
+    partly = w.call(w.work.pods.get_workload_pod_metrics, training, pods[0]["id"],
+                    metric_type=["CPU_USAGE_CORES"], **moment)
+    same(partly.status_code, 207)
+    w.partial("get_workload_pod_metrics")
+    held = w.call(w.org.nodes.get_node_metrics, node["id"],
+                  metric_type=["GPU_ALLOCATION_PER_GPU"], **span())
+    same(sum(float(x) for x in last(held.data)), 1)
+    w.partial("get_node_metrics")
+    same(w.data(w.org.nodes.get_node_telemetry, telemetry_type="FREE_GPUS")["values"][0]["value"], "3")
+    w.done("get_node_telemetry")
+    same(w.data(w.org.projects.get_projects_telemetry,
+                telemetry_type="GPU_ALLOCATION")["values"][0]["value"], "1")
+    end = w.until("the books show it", lambda: [
+        x for x in last(w.data(w.org.projects.get_project_metrics, project,
+                               metric_type=["GPU_ALLOCATION"], **now_span())) if float(x) > 0])
+    check(end, end)
+    w.done("get_projects_telemetry", "get_project_metrics")
+    held = w.data(w.org.clusters.get_cluster_metrics, cluster, metric_type=["WORKLOADS_COUNT",
+                  "ALLOCATED_GPU"], group_by="Project", **now_span())
+    found = {m["type"]: m["values"][-1]["value"] for m in held["measurements"]
+             if m["groups"][0]["value"] == "walk-a"}
+    check(float(found["WORKLOADS_COUNT"]) == 1 and float(found["ALLOCATED_GPU"]) > 0, found)
+    w.done("get_cluster_metrics")
+
+
+def now_span():
+    now = datetime.datetime.now(datetime.timezone.utc)
+    return {"start": now - datetime.timedelta(seconds=1), "end": now, "number_of_samples": 1}
+
+
+def last(metrics):
+    return [m["values"][-1]["value"] for m in metrics["measurements"] if m["values"]]
+
+
+def walk_other_kinds(w, cluster, project):
+    head = {"projectId": project, "clusterId": cluster}
+    spec = {"command": "sleep 600", "terminationGracePeriodSeconds": 1}
+    api = w.work.workspaces
+    made = w.data(api.create_workspace1, {"name": "walk-w", **head, "spec": {
+        **spec, "compute": {"gpuPortionRequest": 0.5, "gpuRequestType": "portion"},
+        "preemptibility": "preemptible"}})["workloadId"]
+    w.until("it runs", phase_is(w, made, "Running"))
+    found = w.data(w.work.workloads.get_workload, made)
+    same((found["type"], found["allocatedResources"]["gpu"], found["priorityClassName"]),
+         ("Workspace", 0.5, "high"))
+    same(w.data(api.get_workspace, made)["spec"]["compute"]["gpuPortionRequest"], 0.5)
+    w.call(api.suspend_workspace, made)
+    w.until("it is stopped", phase_is(w, made, "Stopped"))
+    w.call(api.resume_workspace, made)
+    w.until("it runs again", phase_is(w, made, "Running"))
+    w.call(api.delete_workspace, made)
+    w.until("it is gone", is_gone(w, made))
+    w.done("create_workspace1", "get_workspace", "suspend_workspace", "resume_workspace",
+           "delete_workspace")
+
+    api = w.work.distributed
+    made = w.data(api.create_distributed, models.DistributedCreationRequest(
+        name="walk-d", project_id=project, cluster_id=cluster, master_spec_same_as_worker=True,
+        spec={"distributedFramework": "PyTorch", "numWorkers": 1, "image": "host",
+              "terminationGracePeriodSeconds": 1, "command": "sh -c",
+              "args": "'test $WORLD_SIZE = 2 -a -n $RANK -a $MASTER_ADDR = 127.0.0.1 && sleep 600'"}))["workloadId"]
+    w.until("it runs", phase_is(w, made, "Running"))
+    found = w.data(w.work.workloads.get_workload, made)
+    same((found["type"], found["runningPods"], found["distributedFramework"]),
+         ("Distributed", 2, "PyTorch"))
+    same(w.data(api.get_distributed, made)["masterSpecSameAsWorker"], True)
+    w.call(api.suspend_distributed, made)
+    w.until("it is stopped", phase_is(w, made, "Stopped"))
+    w.call(api.resume_distributed, made)
+    w.until("it runs again", phase_is(w, made, "Running"))
+    w.call(api.delete_distributed, made)
+    w.until("it is gone", is_gone(w, made))
+    w.done("create_distributed", "get_distributed", "suspend_distributed", "resume_distributed",
+           "delete_distributed")
+
+    api = w.work.inferences
+    made = w.data(api.create_inference1, {"name": "walk-i", **head, "spec": {
+        "command": "sleep 600", "autoscaling": {"minReplicas": 2, "maxReplicas": 2},
+        "preemptibility": "preemptible"}})["workloadId"]
+    w.until("it runs", phase_is(w, made, "Running"))
+    found = w.data(w.work.workloads.get_workload, made)
+    same((found["type"], found["runningPods"], found["actionsSupport"]["suspend"]),
+         ("Inference", 2, False))
+    same(w.data(api.get_inference, made)["spec"]["autoscaling"]["minReplicas"], 2)
+    w.call(api.delete_inference, made)
+    w.until("it is gone", is_gone(w, made))
+    w.done("create_inference1", "get_inference", "delete_inference")
+
+
+def walk_batch(w, cluster, project, training):
+    head = {"projectId": project, "clusterId": cluster, "spec": {
+        "command": "sleep 600", "terminationGracePeriodSeconds": 1}}
+    more = [r.data["workloadId"] for r in w.kind.together([
+        (w.work.trainings.create_training1, [{"name": f"walk-b{n}", **head}], {})
+        for n in range(4)])]
+    nobody = "00000000-0000-4000-8000-000000000000"
+    answer = w.data(w.work.workloads_batch.batch_workloads,
+                    models.WorkloadBatch(ids=[*more, nobody], action="delete"))
+    same((sorted(answer["succeeded"]), [f["code"] for f in answer["failed"]]), (sorted(more), [404]))
+    w.until("they are gone", lambda: not w.data(
+        w.work.workloads.get_workloads, filter_by=["name=^walk-b"])["workloads"])
+    w.call(w.work.trainings.delete_training, training)
+    w.until("it is gone", is_gone(w, training))
+    w.done("batch_workloads", "delete_training")
+
+
+def walk_properties(w):
+    api = w.work.workload_properties
+    categories = w.data(api.list_categories)["categories"]
+    same({c["name"] for c in categories}, {"Build", "Train", "Deploy"})
+    same(w.data(api.get_category_by_id, categories[0]["id"]), categories[0])
+    types = w.data(api.list_workload_types, filter_by=["name==Inference"])["types"]
+    same([(t["categoryName"], t["priorityName"]) for t in types], [("Deploy", "very-high")])
+    same(w.data(api.get_workload_type, types[0]["id"]), types[0])
+    values = w.data(api.get_workload_priorities, sort_by="value", sort_order="desc")["priorities"]
+    same([p["value"] for p in values], [150, 125, 90, 80, 65, 40, 25])
+    # Nothing changes these, so nothing can be read back but what they are.
+    w.partial("list_categories", "get_category_by_id", "list_workload_types", "get_workload_type",
+              "get_workload_priorities")
+
+
+def main():
+    url, client_id, client_secret, name, results = sys.argv[1:6]
+    kinds = {"plain": Plain, "threaded": Threaded, "async": Async}
+    kind = kinds[name](Configuration(client_id=client_id, client_secret=client_secret,
+                                     runai_base_url=url))
+    w = Walk(kind)
+    cluster = walk_clusters(w)
+    pool = walk_pools(w, cluster)
+    department = walk_departments(w, cluster, pool)
+    project = walk_projects(w, cluster, pool, department)
+    node = walk_nodes(w, cluster)
+    training = walk_training(w, cluster, project)
+    walk_read_model(w, cluster, project, training, node)
+    walk_other_kinds(w, cluster, project)
+    walk_batch(w, cluster, project, training)
+    walk_properties(w)
+    w.call(w.org.projects.delete_project, project)
+    w.call(w.org.departments.delete_department, department)
+    kind.close()
+    with open(results, "w", encoding="utf-8") as f:
+        json.dump(w.shown, f, indent=1, sort_keys=True)
+
+
+main()
