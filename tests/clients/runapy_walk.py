@@ -17,8 +17,10 @@ import time
 from runai import models
 from runai.api_client import ApiClient, AsyncApiClient, ThreadedApiClient
 from runai.configuration import Configuration
-from runai.exceptions import (BadRequestException, ConflictException, NotFoundException)
+from runai.exceptions import (BadRequestException, ConflictException, ForbiddenException,
+                              NotFoundException, UnauthorizedException)
 from runai.runai_client import RunaiClient
+from urllib3.exceptions import MaxRetryError
 
 DEADLINE_S = 60
 
@@ -306,7 +308,8 @@ def walk_nodes(w, cluster):
     same(w.data(api.count_nodes, cluster, filter_by=["status==Ready"])["count"], len(nodes))
     check(nodes[0]["gpuInfo"]["gpuCount"] == 4 and nodes[0]["nodePool"] == "default", nodes[0])
     same(w.data(api.get_tenant_nodes, filter_by=[f"name!={nodes[0]['name']}"])["nodes"], [])
-    w.done("get_tenant_nodes", "count_tenant_nodes", "count_nodes")
+    same([n["id"] for n in w.data(api.get_nodes, cluster)["nodes"]], [nodes[0]["id"]])
+    w.done("get_tenant_nodes", "count_tenant_nodes", "count_nodes", "get_nodes")
     return nodes[0]
 
 
@@ -519,11 +522,166 @@ def walk_properties(w):
               "get_workload_priorities")
 
 
+def as_user(make, token):
+    """A client of its own that sends another token than the one it got."""
+    other = Walk(make())
+    other.kind.client.api_client.set_default_header("authorization", f"Bearer {token}")
+    return other
+
+
+def walk_users(w, make):
+    api, tokens = w.access.users, w.access.tokens
+    made = w.data(api.create_user, models.UserCreationRequest1(email="walker@example.com"))
+    same(w.data(api.get_user_by_id, made["id"])["username"], "walker@example.com")
+    same(w.data(api.count_users, filter_by=["username==walker@example.com"])["count"], 1)
+    same([u["id"] for u in w.data(api.get_users, filter_by=["username=@walker"])], [made["id"]])
+    w.fails(ConflictException, api.create_user,
+            models.UserCreationRequest1(email="walker@example.com"))
+
+    def sign_in(password):
+        return w.data(tokens.grant_token, models.TokenRequest(
+            grant_type="password", username="walker@example.com", password=password))["accessToken"]
+
+    user = as_user(make, sign_in(made["tempPassword"]))
+    user.call(user.access.users.change_user_password, models.UserChangePasswordRequest(
+        current_password=made["tempPassword"], new_password="on foot at last, 42"))
+    user.kind.close()
+    user = as_user(make, sign_in("on foot at last, 42"))
+    w.done("create_user", "get_user_by_id", "count_users", "get_users", "change_user_password",
+           "grant_token")
+    walk_rules(w, user, made["id"])
+    walk_keys(w, user, make)
+    w.call(api.logout_user, made["id"])
+    refused(user)
+    user.kind.close()
+    again = w.data(api.reset_user_password, made["id"])["tempPassword"]
+    check(sign_in(again), "the new password")
+    w.call(api.delete_user_by_id, made["id"])
+    w.fails(NotFoundException, api.get_user_by_id, made["id"])
+    w.done("logout_user", "reset_user_password", "delete_user_by_id")
+
+
+def refused(other):
+    """What it sends is not taken any more. The SDK tries a 401 again before it gives up."""
+    try:
+        other.call(other.access.me.count_me_access_rules)
+    except (UnauthorizedException, MaxRetryError):
+        return
+    raise AssertionError("it was not refused")
+
+
+def walk_rules(w, user, user_id):
+    rules, roles = w.access.access_rules, w.access.roles
+    viewer = [r for r in w.data(roles.get_roles_v1) if r["name"] == "Viewer"][0]
+    same(w.data(roles.get_role_v1, viewer["id"])["permissions"], viewer["permissions"])
+    project = w.data(w.org.projects.get_projects, filter_by=["name==walk-a"])["projects"][0]["id"]
+    user.fails(ForbiddenException, user.org.projects.get_projects)  # nothing before a rule
+    user.fails(NotFoundException, user.org.projects.get_project, project)
+    made = w.data(rules.create_access_rule, models.AccessRuleCreationFields(
+        subject_id="walker@example.com", subject_type="user", role_id=viewer["id"],
+        scope_id=project, scope_type="project"))
+    same([p["id"] for p in user.data(user.org.projects.get_projects)["projects"]], [project])
+    same(user.data(user.org.projects.get_project, project)["name"], "walk-a")
+    user.fails(ForbiddenException, user.org.projects.delete_project, project)
+    w.done("get_roles_v1", "get_role_v1")
+    mine = user.data(user.access.me.get_me_access_rules)
+    same([r["scopeName"] for r in mine["accessRules"]["accessRules"]]
+         if "accessRules" in mine["accessRules"] else mine, ["walk-a"])
+    same(user.data(user.access.me.count_me_access_rules)["count"], 1)
+    scopes = user.data(user.access.permissions.get_permitted_scopes,
+                       {"resourceType": "project", "action": "read"})
+    same(scopes["read"]["projects"], [project])
+    check("project" in [p["resourceType"] for p in user.data(
+        user.access.permissions.get_permissions)], "permissions")
+    same(w.data(rules.get_access_rule, made["id"])["scopeId"], project)
+    same(w.data(rules.count_access_rules, filter_by=["subjectId==walker@example.com"])["count"], 1)
+    listed = w.data(rules.get_access_rules, subject_type="user", scope_type="project")
+    same([r["id"] for r in listed["accessRules"]], [made["id"]])
+    more = w.data(rules.access_rules_batch_create, {"payload": {
+        "roleId": viewer["id"], "subjects": [{"subjectId": n, "subjectType": "group"}
+                                             for n in ("one", "two")],
+        "scopes": [{"scopeId": project, "scopeType": "project"}]}})
+    same((len(more["succeeded"]), more.get("failed", [])), (2, []))
+    same(w.data(rules.count_access_rules, filter_by=["subjectType==group"])["count"], 2)
+    w.call(rules.delete_access_rule, made["id"])
+    user.fails(NotFoundException, user.org.projects.get_project, project)
+    ids = [str(rule["id"]) for rule in more["succeeded"]]
+    tried = w.data(rules.access_rules_batch, {"ids": ids, "action": "validate_delete"})
+    same((tried["succeeded"], w.data(rules.count_access_rules,
+                                     filter_by=["subjectType==group"])["count"]), (ids, 2))
+    same(w.data(rules.access_rules_batch, {"ids": ids, "action": "delete"})["succeeded"], ids)
+    same(w.data(rules.count_access_rules, filter_by=["subjectType==group"])["count"], 0)
+    w.done("create_access_rule", "get_access_rule", "count_access_rules", "get_access_rules",
+           "delete_access_rule", "access_rules_batch_create", "access_rules_batch", "get_me_access_rules",
+           "count_me_access_rules", "get_permitted_scopes", "get_permissions")
+
+
+def walk_keys(w, user, make):
+    keys = user.access.access_keys
+    made = user.data(keys.create_access_key1, models.AccessKeyCreationRequest1(name="walk-key"))
+    same(user.data(keys.get_access_key_by_id1, made["id"])["name"], "walk-key")
+    same([k["id"] for k in user.data(keys.get_access_keys)["accessKeys"]], [made["id"]])
+    every = w.data(w.access.access_keys.get_access_keys_administration)["accessKeys"]
+    same([k["createdBy"] for k in every if k["id"] == made["id"]], ["walker@example.com"])
+
+    def enter(secret):
+        return w.data(w.access.tokens.grant_token, models.TokenRequest(
+            grant_type="app_token", app_id=made["clientId"], app_secret=secret))["accessToken"]
+
+    by_key = as_user(make, enter(made["clientSecret"]))
+    same(by_key.data(by_key.access.me.count_me_access_rules)["count"], 0)
+    secret = user.data(keys.regenerate_access_key_secret, made["id"])["clientSecret"]
+    refused(by_key)
+    by_key.kind.close()
+    check(enter(secret), "the new secret")
+    user.call(keys.delete_access_key_by_id, made["id"])
+    user.fails(NotFoundException, keys.get_access_key_by_id1, made["id"])
+    other = user.data(keys.create_access_key1, models.AccessKeyCreationRequest1(name="walk-two"))
+    w.call(w.access.access_keys.delete_access_key_by_id_administration, other["id"])
+    same(user.data(keys.get_access_keys)["accessKeys"], [])
+    w.done("create_access_key1", "get_access_key_by_id1", "get_access_keys",
+           "get_access_keys_administration", "regenerate_access_key_secret",
+           "delete_access_key_by_id", "delete_access_key_by_id_administration")
+
+
+def walk_service_accounts(w, make):
+    api = w.access.service_accounts
+    made = w.data(api.create_service_account, models.ServiceAccountCreationRequest(name="walk-ci"))
+    same(w.data(api.get_service_account_by_id, made["id"])["enabled"], True)
+    check("walk-ci" in [a["name"] for a in w.data(api.get_service_accounts)], "the list")
+
+    def enter(secret):
+        return w.data(w.access.tokens.grant_token, models.TokenRequest(
+            grant_type="client_credentials", client_id=made["clientId"],
+            client_secret=secret))["accessToken"]
+
+    robot = as_user(make, enter(made["clientSecret"]))
+    same(robot.data(robot.access.me.count_me_access_rules)["count"], 0)
+    secret = w.data(api.regenerate_service_account_secret, made["id"])["clientSecret"]
+    refused(robot)
+    robot.kind.close()
+    robot = as_user(make, enter(secret))
+    w.call(api.update_service_account_by_id, made["id"],
+           models.ServiceAccountPatchRequest(enabled=False))
+    same(w.data(api.get_service_account_by_id, made["id"])["enabled"], False)
+    refused(robot)
+    robot.kind.close()
+    w.call(api.delete_service_account_by_id, made["id"])
+    w.fails(NotFoundException, api.get_service_account_by_id, made["id"])
+    w.done("create_service_account", "get_service_account_by_id", "get_service_accounts",
+           "regenerate_service_account_secret", "update_service_account_by_id",
+           "delete_service_account_by_id")
+
+
 def main():
     url, client_id, client_secret, name, results = sys.argv[1:6]
     kinds = {"plain": Plain, "threaded": Threaded, "async": Async}
-    kind = kinds[name](Configuration(client_id=client_id, client_secret=client_secret,
-                                     runai_base_url=url))
+
+    def make():
+        return kinds[name](Configuration(client_id=client_id, client_secret=client_secret,
+                                         runai_base_url=url))
+
+    kind = make()
     w = Walk(kind)
     cluster = walk_clusters(w)
     pool = walk_pools(w, cluster)
@@ -535,6 +693,8 @@ def main():
     walk_other_kinds(w, cluster, project)
     walk_batch(w, cluster, project, training)
     walk_properties(w)
+    walk_users(w, make)
+    walk_service_accounts(w, make)
     w.call(w.org.projects.delete_project, project)
     w.call(w.org.departments.delete_department, department)
     kind.close()
