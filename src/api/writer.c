@@ -17,6 +17,7 @@
 #include "base/array.h"
 #include "base/check.h"
 #include "base/mem.h"
+#include "engine/replay.h"
 #include "io/clock.h"
 #include "io/log.h"
 #include "model/record.h"
@@ -435,47 +436,28 @@ bool writer_disk_ok(const struct writer *w, struct err *err)
 
 /* ---- start and stop ---- */
 
-struct replay {
+struct start {
     struct writer *w;
-    struct arena arena;
-    int64_t count;
+    struct replay replay;
 };
 
-static enum status replay_one(void *arg, int64_t seq, struct str bytes, struct err *err)
+static enum status start_record(void *arg, int64_t seq, struct str bytes, struct err *err)
 {
-    struct replay *r = arg;
-    struct engine *engine = r->w->config.engine;
-    arena_reset(&r->arena);
-    struct input in;
-    enum status status = record_decode(&record_input, bytes, &r->arena, &in, err);
-    if (status == STATUS_OK && in.version > INPUT_VERSION) {
-        status = err_set(err, STATUS_UNSUPPORTED, "it was written by a newer weir");
-    }
-    const struct state *s = engine_state(engine);
-    if (status == STATUS_OK && (in.seq != seq || seq != s->seq + 1 || in.now_ms < s->now_ms)) {
-        status = err_set(err, STATUS_CORRUPT, "it does not follow the record before it");
-    }
-    if (status != STATUS_OK) {
-        return err_wrap(err, "journal, record %lld", (long long)seq);
-    }
-    struct effects effects = {.arena = &r->arena};
-    struct outcome outcome = {0};
-    engine_apply(engine, &in, &effects, &outcome);
-    r->count++;
-    r->w->bytes_since += bytes.len;
-    return STATUS_OK;
+    struct start *start = arg;
+    start->w->bytes_since += bytes.len;
+    return replay_record(&start->replay, seq, bytes, err);
 }
 
 static enum status restore(struct writer *w, struct writer_report *report, struct err *err)
 {
     struct store *store = w->config.store;
     struct engine *engine = w->config.engine;
-    struct replay replay = {.w = w};
-    arena_init(&replay.arena, 0);
+    struct start start = {.w = w};
+    replay_init(&start.replay, engine, false);
     int64_t seq = 0;
     uint64_t hash = 0;
     struct str bytes = {0};
-    enum status status = store->latest(store->ctx, &replay.arena, &seq, &hash, &bytes, err);
+    enum status status = store->latest(store->ctx, &start.replay.arena, &seq, &hash, &bytes, err);
     if (status == STATUS_OK && seq > 0) {
         status = engine_restore(engine, bytes, err);
         if (status == STATUS_OK &&
@@ -491,11 +473,11 @@ static enum status restore(struct writer *w, struct writer_report *report, struc
         }
         w->checkpoint_size = bytes.len;
     }
-    status = status != STATUS_OK ? status : store->read(store->ctx, seq, replay_one, &replay, err);
-    arena_done(&replay.arena);
+    status = status != STATUS_OK ? status : store->read(store->ctx, seq, start_record, &start, err);
     report->checkpoint_seq = seq;
-    report->replayed = replay.count;
-    w->inputs_since = replay.count;
+    report->replayed = start.replay.inputs;
+    w->inputs_since = start.replay.inputs;
+    replay_done(&start.replay);
     return status;
 }
 

@@ -504,6 +504,15 @@ SET(flags_up, "Server", up);
 static const struct flag server[] = {SERVER_FLAGS};
 SET(flags_server, "Server", server);
 
+static const struct flag replay[] = {
+    {.name = "data",
+     .kind = FLAG_TEXT,
+     .metavar = "DIR",
+     .offer = OFFER_DIRECTORY,
+     .help = "The same as DIR; over WEIR_DATA over the usual place"},
+};
+SET(flags_replay, "Journal", replay);
+
 static const struct flag simulate[] = {
     {.name = "json",
      .kind = FLAG_BOOL,

@@ -382,6 +382,19 @@ const struct command commands[] = {
      .text =
          "It answers and keeps plans and workloads, and runs none: no machine is its own. On one "
          "machine use weir up, which is this and the agent in one process.", .example = "weir server"},
+    {.path = "replay",
+     .summary = "Decide again what a journal has recorded, and print the first difference",
+     .words = "[DIR]",
+     .words_max = 1,
+     .offer = OFFER_DIRECTORY,
+     .sets = {&flags_replay},
+     .text =
+         "DIR is the data directory of a server that is stopped, or a copy of one; else the usual "
+         "place. The journal is applied from its beginning, as at a start; at each recorded tick "
+         "the scheduler decides again on the state of that moment. Nothing is changed. What was "
+         "decided by another version of the scheduler is counted and not compared. The newest "
+         "stored state is compared with what the journal leads to. The exit status is 0 when "
+         "there is no difference, and 1 otherwise.", .example = "weir replay /var/lib/weir"},
     {.path = "simulate",
      .summary = "Run scheduling cases and check their expectations",
      .words = "CASE.json...",

@@ -130,6 +130,7 @@ void engine_decide(const struct engine *e, int64_t now_ms, struct arena *arena, 
         .evicts_count = b.evicts.count,
         .waiting_count = b.waiting.count,
         .claims_count = b.claims.count,
+        .version = SCHED_VERSION,
     };
     record_copy(&record_tick, &borrowed, tick, arena); // names in it are the state's, which moves
     *changed = tick->binds_count > 0 || tick->evicts_count > 0 || tick->waiting_count > 0 ||

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/array.h"
+#include "base/hash.h"
 #include "base/test.h"
 #include "engine/engine.h"
 #include "model/reason.h"
@@ -259,4 +260,67 @@ UNUSED static void add_pool(struct rig *r, uint32_t devices)
                             .pods_max = 110,
                             .ready = true};
     EXPECT_STATUS(say(r, in), STATUS_OK);
+}
+
+/* A state that is stored and read again is the same. */
+UNUSED static void expect_same(struct rig *r)
+{
+    struct buf bytes;
+    struct err err;
+    buf_init(&bytes, 1 << 28);
+    engine_checkpoint(r->e, &bytes);
+    struct engine *again = engine_new();
+    REQUIRE_OK(engine_restore(again, buf_view(&bytes), &err), &err);
+    EXPECT_STR(record_diff(&record_state, engine_state(r->e), engine_state(again), &r->arena),
+               STR(""));
+    EXPECT(engine_hash(r->e) == engine_hash(again));
+    EXPECT(engine_hash(r->e) == hash_bytes(bytes.ptr, bytes.len, 0));
+    struct effects one = {.arena = &r->arena}, two = {.arena = &r->arena};
+    engine_outstanding(r->e, &one);
+    engine_outstanding(again, &two);
+    REQUIRE(one.count == two.count);
+    for (uint32_t i = 0; i < one.count; i++) {
+        EXPECT(one.items[i].kind == two.items[i].kind);
+        EXPECT(uuid_eq(one.items[i].pod, two.items[i].pod));
+    }
+    EXPECT_STR(engine_invariants(again, &r->arena), STR(""));
+    engine_free(again);
+    buf_done(&bytes);
+}
+
+UNUSED static void decide(struct rig *r)
+{
+    uint32_t starts = 0;
+    settle(r, &starts);
+}
+
+UNUSED static void start(struct rig *r, uint32_t n)
+{
+    report(r, INPUT_POD_STARTED, n * 10 + 1, find(r, n)->pods[0].attempt, 0, STR(""));
+}
+
+UNUSED static void gone(struct rig *r, uint32_t n)
+{
+    report(r, INPUT_POD_EXITED, n * 10 + 1, find(r, n)->pods[0].attempt, 143, STR("Stopped"));
+}
+
+UNUSED static uint32_t last_eviction(const struct rig *r, uint32_t n)
+{
+    const struct workload *w = find(r, n);
+    for (uint32_t i = w->events_count; i > 0; i--) {
+        if (w->events[i - 1].kind == EVENT_EVICTED) {
+            return w->events[i - 1].why.code;
+        }
+    }
+    return REASON_NONE;
+}
+
+UNUSED static enum status drain(struct rig *r, const char *device, bool moves, int64_t within_ms)
+{
+    struct input in = {.kind = INPUT_NODE_DRAIN, .author = STR("root"), .node_name = STR("n1")};
+    in.drain = (struct drain_ask){.device = str_from_c(device),
+                                  .moves = moves,
+                                  .within_ms = within_ms,
+                                  .reason = STR("fans")};
+    return say(r, in);
 }

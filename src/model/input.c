@@ -90,6 +90,7 @@ static const struct field tick_fields[] = {
     F_LIST(2, struct tick, evicts, record_evict),
     F_LIST(3, struct tick, waiting, record_waiting),
     F_LIST(4, struct tick, claims, record_claim),
+    F_U32(5, struct tick, version),
 };
 const struct record record_tick = RECORD("tick", struct tick, tick_fields);
 

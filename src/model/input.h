@@ -117,6 +117,7 @@ struct tick {
     struct waiting *waiting; /* only those whose reason changed */
     struct claim *claims;    /* all that are kept after this tick */
     uint32_t binds_count, evicts_count, waiting_count, claims_count;
+    uint32_t version; /* of the scheduler that decided: sched/cycle.h */
 };
 
 struct input {

@@ -8,6 +8,10 @@
 #define ACTION_BIT(action) (1u << (action))
 #define ACTIONS_ALL        ((1u << ACTION_COUNT) - 1)
 
+/* Raised with every change after which an equal snapshot may be decided otherwise: a journal is
+ * compared only with what the same version says. */
+enum { SCHED_VERSION = 1 };
+
 /* For who measures a cycle: told when each action begins and ends (the clock is the caller's), and
  * filled in with what the scratch memory came to. It changes no decision. */
 struct sched_watch {

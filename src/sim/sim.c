@@ -3,11 +3,14 @@
 // and when that is acknowledged apply each and hand the effects to the cluster. At most one group
 // is on its way, because the decisions of a tick are about the state they were made on.
 #include "sim/sim.h"
+
+#include <inttypes.h>
+
 #include "base/array.h"
 #include "base/check.h"
 #include "base/hash.h"
 #include "base/num.h"
-#include "engine/engine.h"
+#include "engine/replay.h"
 #include "sim/cluster.h"
 #include "sim/demand.h"
 #include "sim/past.h"
@@ -251,52 +254,42 @@ static void acknowledge(struct sim *s)
 
 /* ---- rebuilding ---- */
 
-struct replay {
-    struct engine *e;
-    struct arena arena;
-};
-
 static enum status replay_one(void *arg, int64_t seq, struct str bytes, struct err *err)
 {
-    struct replay *r = arg;
-    struct input in;
-    struct outcome o;
-    arena_reset(&r->arena);
-    struct effects fx = {.arena = &r->arena};
-    enum status status = record_decode(&record_input, bytes, &r->arena, &in, err);
-    if (status == STATUS_OK) {
-        CHECK(in.seq == seq);
-        engine_apply(r->e, &in, &fx, &o);
-    }
-    return status;
+    return replay_record(arg, seq, bytes, err);
 }
 
-// The state of a server that starts now: checkpoint and tail.
-static struct engine *rebuild(struct sim *s)
+// The state of a server that starts now: checkpoint and tail; and what was decided since the
+// checkpoint is decided again.
+static struct engine *rebuild(struct sim *s, bool decides)
 {
-    struct replay r = {.e = engine_new()};
+    struct engine *e = engine_new();
+    struct replay r;
     const struct store *port = &s->store->port;
     struct err err;
     int64_t seq;
     uint64_t hash;
     struct str bytes;
-    arena_init(&r.arena, 0);
+    replay_init(&r, e, decides);
     enum status status = port->latest(port->ctx, &s->scratch, &seq, &hash, &bytes, &err);
     if (status == STATUS_OK && seq > 0) {
-        status = engine_restore(r.e, bytes, &err);
-        if (status == STATUS_OK && engine_hash(r.e) != hash) {
+        status = engine_restore(e, bytes, &err);
+        if (status == STATUS_OK && engine_hash(e) != hash) {
             BREACH(s, "the hash of the checkpoint is another one than was recorded with it");
         }
     }
     if (status == STATUS_OK) {
         status = port->read(port->ctx, seq, replay_one, &r, &err);
     }
-    if (status != STATUS_OK) {
+    if (r.difference.found) {
+        BREACH(s, "tick %" PRId64 ", decided again, differs in %.*s", r.difference.seq,
+               STR_ARG(r.difference.field));
+    } else if (status != STATUS_OK) {
         BREACH(s, "rebuilding: %s: %s", err.field, err.text);
     }
-    arena_done(&r.arena);
+    replay_done(&r);
     s->report->rebuilds++;
-    return r.e;
+    return e;
 }
 
 static struct str tick_bytes(struct sim *s, const struct engine *e)
@@ -331,7 +324,7 @@ static void compare(struct sim *s, const struct engine *again)
 
 static void verify(struct sim *s)
 {
-    struct engine *again = rebuild(s);
+    struct engine *again = rebuild(s, false);
     compare(s, again);
     engine_free(again);
     struct buf bytes;
@@ -364,7 +357,7 @@ static void crash(struct sim *s)
         s->steps++;
     }
     s->group_count = 0;
-    struct engine *again = rebuild(s);
+    struct engine *again = rebuild(s, true);
     compare(s, again);
     engine_free(s->e);
     s->e = again;

@@ -7,6 +7,7 @@ server is killed at a random moment; it is started again on the same data, and t
   nothing acknowledged is lost   what a client was told exists, stopped or gone, is so
   nothing is done twice          a command repeated under its key after the crash has one effect
   nothing is started twice       a job writes a line when it starts: one line for each attempt at most
+  the journal decides again      weir replay finds no difference
   the books balance              devices, pools, departments and projects add up to what pods hold
 Usage: crash_test.py WEIR [ROUNDS [SERVERS [SEED]]]. ROUNDS are divided among SERVERS side by side, each
 with its own data and seed (SEED, SEED + 1 ...), because a round is mostly waiting. Prints TAP. A failing
@@ -338,6 +339,11 @@ def play(weir, rounds, seed):
             code = server.stop()
             if code != 0 and not failure:
                 failure = Failure(f"SIGTERM ended the server with exit status {code}")
+    if not failure:
+        told = subprocess.run([weir, "replay", os.path.join(home, "data")], capture_output=True,
+                              text=True, stdin=subprocess.DEVNULL)
+        if told.returncode != 0:
+            failure = Failure(f"the journal is decided otherwise: {told.stdout}{told.stderr}")
     if failure:
         return done, f"seed {seed}, round {done}: {failure}\n# kept: {home}"
     shutil.rmtree(home, ignore_errors=True)
@@ -349,13 +355,14 @@ def main():
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 20
     servers = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     seed = int(sys.argv[4]) if len(sys.argv) > 4 else int.from_bytes(os.urandom(4), "big")
-    print("TAP version 13\n1..3", flush=True)
+    print("TAP version 13\n1..4", flush=True)
     shares = [rounds // servers + (i < rounds % servers) for i in range(servers)]
     with concurrent.futures.ProcessPoolExecutor(servers) as pool:
         results = list(pool.map(play, [weir] * servers, shares, range(seed, seed + servers)))
     crashes, failures = sum(done for done, _ in results), [f for _, f in results if f]
     for what in (f"nothing acknowledged is lost, nothing is done twice ({crashes} crashes)",
-                 "nothing is started twice", "the books balance"):
+                 "nothing is started twice", "the books balance",
+                 "the journal is decided again as it was"):
         print(f"{'not ok' if failures else 'ok'} - {what}")
     for failure in failures:
         print(f"# {failure}")

@@ -57,6 +57,7 @@ enum statement { INSERT, BEGIN, COMMIT, ROLLBACK, STATEMENT_COUNT };
 struct sqlite {
     char path[PATH_MAX_LEN + 1];
     int event_fd;
+    bool reads; /* it is only read */
     pthread_t writer;
     bool writer_runs;
 
@@ -268,9 +269,8 @@ static enum status check_version(struct sqlite *s, bool *is_new, struct err *err
 
 static enum status db_open(struct sqlite *s, bool *is_new, struct err *err)
 {
-    int rc = sqlite3_open_v2(s->path, &s->db,
-                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
-                                 SQLITE_OPEN_EXRESCODE,
+    int how = s->reads ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    int rc = sqlite3_open_v2(s->path, &s->db, how | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
                              NULL);
     if (rc != SQLITE_OK) {
         return fail(s, rc, "open", err);
@@ -279,6 +279,9 @@ static enum status db_open(struct sqlite *s, bool *is_new, struct err *err)
     enum status status = check_version(s, is_new, err);
     if (status != STATUS_OK) {
         return status;
+    }
+    if (s->reads) {
+        return *is_new ? err_set(err, STATUS_CORRUPT, "%s is empty", s->path) : STATUS_OK;
     }
     char setup[256];
     snprintf(setup, sizeof setup,
@@ -655,8 +658,16 @@ static enum status open_all(struct sqlite *s, struct sqlite_report *report, stru
     return STATUS_OK;
 }
 
-enum status sqlite_open(const char *path, struct store *out, struct sqlite_report *report,
-                        struct err *err)
+static enum status start_writer(struct sqlite *s, struct err *err)
+{
+    s->appended_seq = s->last_seq;
+    int rc = pthread_create(&s->writer, NULL, writer_main, s);
+    s->writer_runs = rc == 0;
+    return rc == 0 ? STATUS_OK : err_set(err, STATUS_IO, "cannot start a thread: %s", strerror(rc));
+}
+
+static enum status open_store(const char *path, bool reads, struct store *out,
+                              struct sqlite_report *report, struct err *err)
 {
     if (strlen(path) > PATH_MAX_LEN) {
         return err_set(err, STATUS_INVALID, "the path of the database is longer than %d bytes",
@@ -664,6 +675,7 @@ enum status sqlite_open(const char *path, struct store *out, struct sqlite_repor
     }
     struct sqlite *s = mem_alloc(sizeof *s);
     struct sqlite_report found = {0};
+    s->reads = reads;
     snprintf(s->path, sizeof s->path, "%s", path);
     pthread_mutex_init(&s->db_lock, NULL);
     pthread_mutex_init(&s->queue_lock, NULL);
@@ -671,11 +683,11 @@ enum status sqlite_open(const char *path, struct store *out, struct sqlite_repor
     pthread_cond_init(&s->idle, NULL);
     struct store store = {
         .ctx = s,
-        .append = sqlite_append,
+        .append = reads ? NULL : sqlite_append,
         .poll = sqlite_poll,
         .wait = sqlite_wait,
         .read = sqlite_read,
-        .checkpoint = sqlite_checkpoint,
+        .checkpoint = reads ? NULL : sqlite_checkpoint,
         .latest = sqlite_latest,
     };
     s->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -686,14 +698,7 @@ enum status sqlite_open(const char *path, struct store *out, struct sqlite_repor
     mode_t old_mask = umask(077); /* what teams run is nobody else's business */
     status = status != STATUS_OK ? status : open_all(s, &found, err);
     umask(old_mask);
-    s->appended_seq = s->last_seq;
-    if (status == STATUS_OK) {
-        int rc = pthread_create(&s->writer, NULL, writer_main, s);
-        s->writer_runs = rc == 0;
-        if (rc != 0) {
-            status = err_set(err, STATUS_IO, "cannot start a thread: %s", strerror(rc));
-        }
-    }
+    status = status != STATUS_OK || reads ? status : start_writer(s, err);
     if (status != STATUS_OK) {
         sqlite_close(&store);
         return status;
@@ -701,6 +706,18 @@ enum status sqlite_open(const char *path, struct store *out, struct sqlite_repor
     *out = store;
     *report = found;
     return STATUS_OK;
+}
+
+enum status sqlite_open(const char *path, struct store *out, struct sqlite_report *report,
+                        struct err *err)
+{
+    return open_store(path, false, out, report, err);
+}
+
+enum status sqlite_open_reader(const char *path, struct store *out, struct sqlite_report *report,
+                               struct err *err)
+{
+    return open_store(path, true, out, report, err);
 }
 
 int sqlite_fd(const struct store *s)

@@ -22,6 +22,11 @@ struct sqlite_report {
  * STATUS_UNSUPPORTED: written by a newer weir. *out is to be closed by sqlite_close. */
 MUST_USE enum status sqlite_open(const char *path, struct store *out, struct sqlite_report *report,
                                  struct err *err);
+/* sqlite_open_reader opens a database that nobody writes to, for read and latest alone (append and
+ * checkpoint are NULL); nothing is changed in it. The same statuses; STATUS_CORRUPT too when it is
+ * empty. */
+MUST_USE enum status sqlite_open_reader(const char *path, struct store *out,
+                                        struct sqlite_report *report, struct err *err);
 /* sqlite_fd is readable when poll has a done function to call. */
 int sqlite_fd(const struct store *s);
 /* sqlite_reopen makes a store usable again whose append failed (disk full): what was not

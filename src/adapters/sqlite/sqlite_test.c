@@ -428,6 +428,58 @@ TEST(files_that_are_not_ours_are_refused)
     EXPECT_STATUS(sqlite_open(path_in(dir, "no/such/weir.db"), &s, &report, &err), STATUS_IO);
 }
 
+static uint64_t hash_of_file(const char *path)
+{
+    static char bytes[1 << 20];
+    int fd = open(path, O_RDONLY);
+    ssize_t n = read(fd, bytes, sizeof bytes);
+    REQUIRE(fd >= 0 && n > 0 && n < (ssize_t)sizeof bytes);
+    close(fd);
+    return hash_bytes(bytes, (size_t)n, 0);
+}
+
+TEST(a_reader_reads_all_and_changes_nothing)
+{
+    const char *dir = test_tmp_dir();
+    struct store s;
+    struct sqlite_report report;
+    struct err err = {0};
+    int64_t count;
+    struct acks acks = {0};
+
+    const char *closed = path_in(dir, "weir.db");
+    filled(closed, 100);
+    uint64_t before = hash_of_file(closed);
+    REQUIRE_OK(sqlite_open_reader(closed, &s, &report, &err), &err);
+    EXPECT_I64(report.last_seq, 100);
+    EXPECT(s.append == NULL && s.checkpoint == NULL);
+    EXPECT_STATUS(read_all(&s, 40, &count, &err), STATUS_OK);
+    EXPECT_I64(count, 60);
+    sqlite_close(&s);
+    EXPECT(hash_of_file(closed) == before);
+
+    /* One that was not closed: its last records are in the log. */
+    const char *open_one = path_in(dir, "open.db");
+    const char *left = path_in(dir, "left.db");
+    REQUIRE_OK(sqlite_open(open_one, &s, &report, &err), &err);
+    append(&s, 1, 50, &acks);
+    s.wait(s.ctx);
+    copy_file(open_one, left);
+    copy_file(path_in(dir, "open.db-wal"), path_in(dir, "left.db-wal"));
+    sqlite_close(&s);
+    before = hash_of_file(path_in(dir, "left.db-wal"));
+    REQUIRE_OK(sqlite_open_reader(left, &s, &report, &err), &err);
+    EXPECT_STATUS(read_all(&s, 0, &count, &err), STATUS_OK);
+    EXPECT_I64(count, 50);
+    sqlite_close(&s);
+    EXPECT(hash_of_file(path_in(dir, "left.db-wal")) == before);
+
+    EXPECT_STATUS(sqlite_open_reader(path_in(dir, "none.db"), &s, &report, &err), STATUS_IO);
+    const char *empty = path_in(dir, "empty.db");
+    REQUIRE(close(open(empty, O_WRONLY | O_CREAT, 0600)) == 0);
+    EXPECT_STATUS(sqlite_open_reader(empty, &s, &report, &err), STATUS_CORRUPT);
+}
+
 TEST(the_check_of_stored_records_never_changes)
 {
     /* Stored in every database there is: another hash would call all of them damaged. */
