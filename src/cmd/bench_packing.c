@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench_packing: `weir bench packing` tells how much of a cluster's devices a placement policy gets
-// used, on tasks drawn from a trace, and what one decision takes.
+// used, on tasks drawn from a trace, and what one decision takes; with --churn, how much of what is
+// asked for it turns away while work comes and goes.
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include "codec/json.h"
 #include "io/clock.h"
 #include "io/file.h"
+#include "sim/churn.h"
 #include "sim/packing.h"
 
 enum { SEEDS_MAX = 1000, TABLE_BYTES_MAX = 256 << 20, OUTPUT_MAX = 1 << 16 };
@@ -32,10 +34,11 @@ struct bench {
     const char *path, *nodes_path;
     int64_t seed, seeds;
     uint32_t policy; /* index in policies[] */
-    bool json;
+    bool json, churn, consolidate;
     struct packing_trace trace;
     struct packing_result sum; /* over all seeds */
-    int64_t us;                /* the same, of decisions */
+    struct churn_result churn_sum;
+    int64_t us; /* over all seeds, of decisions */
 };
 
 /* ---- input ---- */
@@ -86,22 +89,10 @@ static enum status read_trace(struct bench *b, struct arena *arena, struct err *
 
 /* ---- the runs ---- */
 
-static void add_up(struct packing_result *sum, const struct packing_result *r)
+// Hundredths of a percent.
+static int64_t hundredths(int64_t part, int64_t of)
 {
-    sum->drawn += r->drawn;
-    sum->placed += r->placed;
-    for (int i = 0; i < PACKING_MARKS; i++) {
-        sum->allocated_at_milli[i] += r->allocated_at_milli[i];
-    }
-    sum->asked_milli += r->asked_milli;
-    sum->allocated_milli += r->allocated_milli;
-}
-
-// Hundredths of a percent of the devices, of so many runs.
-static int64_t hundredths(const struct bench *b, int64_t milli, int64_t runs)
-{
-    int64_t of = b->trace.capacity_milli * runs;
-    return (milli * 10000 + of / 2) / of;
+    return num_muldiv_floor(part, 10000, of);
 }
 
 static int64_t decision_ns(int64_t us, uint32_t drawn)
@@ -109,12 +100,20 @@ static int64_t decision_ns(int64_t us, uint32_t drawn)
     return drawn == 0 ? 0 : us * 1000 / drawn;
 }
 
-static void put_row(const struct bench *b, const char *name, const struct packing_result *r,
-                    int64_t us, int64_t runs)
+static void put_name(int64_t seed)
 {
-    printf("%6s", name);
+    char name[24];
+    snprintf(name, sizeof name, "%" PRId64, seed);
+    printf("%6s", seed < 0 ? "mean" : name);
+}
+
+/* What one seed came to, or all of them together (seed -1). */
+static void put_packing(const struct bench *b, int64_t seed, const struct packing_result *r,
+                        int64_t us, int64_t runs)
+{
+    put_name(seed);
     for (int i = 0; i < PACKING_MARKS; i++) {
-        int64_t h = hundredths(b, r->allocated_at_milli[i], runs);
+        int64_t h = hundredths(r->allocated_at_milli[i], b->trace.capacity_milli * runs);
         printf("  %4" PRId64 ".%02" PRId64, h / 100, h % 100);
     }
     int64_t ns = decision_ns(us, r->drawn);
@@ -122,8 +121,8 @@ static void put_row(const struct bench *b, const char *name, const struct packin
            r->drawn / runs, ns / 1000, ns % 1000 / 100);
 }
 
-static void put_json(struct jw *w, const struct bench *b, const struct packing_result *r,
-                     int64_t us, int64_t runs)
+static void put_packing_json(struct jw *w, const struct bench *b, const struct packing_result *r,
+                             int64_t us, int64_t runs)
 {
     char mark[16];
     jw_key(w, STR("allocated_percent"));
@@ -131,7 +130,7 @@ static void put_json(struct jw *w, const struct bench *b, const struct packing_r
     for (int i = 0; i < PACKING_MARKS; i++) {
         snprintf(mark, sizeof mark, "%" PRId64, packing_marks[i]);
         jw_key(w, str_from_c(mark));
-        jw_decimal(w, hundredths(b, r->allocated_at_milli[i], runs), 2);
+        jw_decimal(w, hundredths(r->allocated_at_milli[i], b->trace.capacity_milli * runs), 2);
     }
     jw_object_end(w);
     jw_member_i64(w, STR("drawn"), r->drawn);
@@ -141,12 +140,56 @@ static void put_json(struct jw *w, const struct bench *b, const struct packing_r
     jw_decimal(w, decision_ns(us, r->drawn), 3);
 }
 
+struct churn_figures {
+    int64_t allocated, lost;    /* hundredths of a percent */
+    int64_t moves_per_1000_100; /* hundredths of moves */
+    int64_t ns;                 /* an arrival */
+};
+
+static struct churn_figures churn_figures(const struct bench *b, const struct churn_result *r,
+                                          int64_t us)
+{
+    return (struct churn_figures){
+        .allocated = hundredths(r->allocated_milli, b->trace.capacity_milli * r->arrivals),
+        .lost = hundredths(r->lost_milli, r->asked_milli),
+        .moves_per_1000_100 = INT64_C(100000) * r->moves / r->arrivals,
+        .ns = decision_ns(us, 2 * r->arrivals), /* the first half is not in the result */
+    };
+}
+
+static void put_churn(const struct bench *b, int64_t seed, const struct churn_result *r, int64_t us)
+{
+    struct churn_figures f = churn_figures(b, r, us);
+    put_name(seed);
+    printf("  %5" PRId64 ".%02" PRId64 "  %5" PRId64 ".%02" PRId64 "  %9" PRId64 ".%02" PRId64
+           "  %8u of %u  %6" PRId64 ".%" PRId64 "\n",
+           f.allocated / 100, f.allocated % 100, f.lost / 100, f.lost % 100,
+           f.moves_per_1000_100 / 100, f.moves_per_1000_100 % 100, r->lost, r->arrivals,
+           f.ns / 1000, f.ns % 1000 / 100);
+}
+
+static void put_churn_json(struct jw *w, const struct bench *b, const struct churn_result *r,
+                           int64_t us)
+{
+    struct churn_figures f = churn_figures(b, r, us);
+    jw_key(w, STR("allocated_percent"));
+    jw_decimal(w, f.allocated, 2);
+    jw_key(w, STR("lost_percent"));
+    jw_decimal(w, f.lost, 2);
+    jw_member_i64(w, STR("arrivals"), r->arrivals);
+    jw_member_i64(w, STR("lost"), r->lost);
+    jw_member_i64(w, STR("moves"), r->moves);
+    jw_key(w, STR("arrival_us"));
+    jw_decimal(w, f.ns, 3);
+}
+
 static void head(const struct bench *b, struct jw *w)
 {
     if (b->json) {
         jw_object_begin(w);
         jw_member_string(w, STR("trace"), str_from_c(b->path));
         jw_member_string(w, STR("policy"), str_from_c(policies[b->policy].name));
+        jw_member_bool(w, STR("consolidate"), b->consolidate);
         jw_member_i64(w, STR("nodes"), b->trace.node_count);
         jw_member_i64(w, STR("devices"), b->trace.capacity_milli / 1000);
         jw_key(w, STR("seeds"));
@@ -156,6 +199,11 @@ static void head(const struct bench *b, struct jw *w)
     printf("%s: %u tasks for %u nodes with %" PRId64 " devices; policy %s\n", b->path,
            b->trace.task_count, b->trace.node_count, b->trace.capacity_milli / 1000,
            policies[b->policy].name);
+    if (b->churn) {
+        printf("at 95 %% asked for on average, of the second half of the arrivals:\n"
+               "  seed  allocated %%  lost %%  moves a 1000      tasks lost    us an arrival\n");
+        return;
+    }
     printf("percent of the devices allocated, by what was asked for:\n  seed");
     for (int i = 0; i < PACKING_MARKS; i++) {
         printf("  %5" PRId64 " %%", packing_marks[i]);
@@ -163,33 +211,92 @@ static void head(const struct bench *b, struct jw *w)
     printf("  tasks placed      us a decision\n");
 }
 
+static void run_packing(struct bench *b, int64_t seed, struct jw *w, struct arena *arena,
+                        struct arena *scratch)
+{
+    struct packing packing;
+    struct packing_result r;
+    packing_prepare(&packing, &b->trace, (uint64_t)seed, policies[b->policy].placement, arena,
+                    scratch);
+    int64_t us = clock_cpu_us();
+    packing_run(&packing, &r);
+    us = clock_cpu_us() - us;
+    if (b->json) {
+        put_packing_json(w, b, &r, us, 1);
+    } else {
+        put_packing(b, seed, &r, us, 1);
+    }
+    b->sum.drawn += r.drawn;
+    b->sum.placed += r.placed;
+    for (int i = 0; i < PACKING_MARKS; i++) {
+        b->sum.allocated_at_milli[i] += r.allocated_at_milli[i];
+    }
+    b->sum.allocated_milli += r.allocated_milli;
+    b->us += us;
+}
+
+static void run_churn(struct bench *b, int64_t seed, struct jw *w, struct arena *arena,
+                      struct arena *scratch)
+{
+    struct churn_result r;
+    int64_t us = clock_cpu_us();
+    churn_run(&b->trace, (uint64_t)seed, policies[b->policy].placement, b->consolidate, arena,
+              scratch, &r);
+    us = clock_cpu_us() - us;
+    if (b->json) {
+        put_churn_json(w, b, &r, us);
+    } else {
+        put_churn(b, seed, &r, us);
+    }
+    b->churn_sum.arrivals += r.arrivals;
+    b->churn_sum.lost += r.lost;
+    b->churn_sum.moves += r.moves;
+    b->churn_sum.asked_milli += r.asked_milli;
+    b->churn_sum.lost_milli += r.lost_milli;
+    b->churn_sum.allocated_milli += r.allocated_milli;
+    b->us += us;
+}
+
 static void run_seed(struct bench *b, int64_t seed, struct jw *w)
 {
     struct arena arena;
     struct arena scratch;
-    struct packing packing;
-    struct packing_result result;
-    char name[24];
     arena_init(&arena, 0);
     arena_init(&scratch, 0);
-    packing_prepare(&packing, &b->trace, (uint64_t)seed, policies[b->policy].placement, &arena,
-                    &scratch);
-    int64_t start_us = clock_cpu_us();
-    packing_run(&packing, &result);
-    int64_t us = clock_cpu_us() - start_us;
-    arena_done(&scratch);
-    arena_done(&arena);
     if (b->json) {
         jw_object_begin(w);
         jw_member_i64(w, STR("seed"), seed);
-        put_json(w, b, &result, us, 1);
-        jw_object_end(w);
-    } else {
-        snprintf(name, sizeof name, "%" PRId64, seed);
-        put_row(b, name, &result, us, 1);
     }
-    add_up(&b->sum, &result);
-    b->us += us;
+    if (b->churn) {
+        run_churn(b, seed, w, &arena, &scratch);
+    } else {
+        run_packing(b, seed, w, &arena, &scratch);
+    }
+    if (b->json) {
+        jw_object_end(w);
+    }
+    arena_done(&scratch);
+    arena_done(&arena);
+}
+
+static void put_means(struct bench *b, struct jw *w)
+{
+    if (b->json) {
+        jw_array_end(w);
+        jw_key(w, STR("mean"));
+        jw_object_begin(w);
+        if (b->churn) {
+            put_churn_json(w, b, &b->churn_sum, b->us);
+        } else {
+            put_packing_json(w, b, &b->sum, b->us, b->seeds);
+        }
+        jw_object_end(w);
+        jw_object_end(w);
+    } else if (b->seeds > 1 && b->churn) {
+        put_churn(b, -1, &b->churn_sum, b->us);
+    } else if (b->seeds > 1) {
+        put_packing(b, -1, &b->sum, b->us, b->seeds);
+    }
 }
 
 static enum status measure(struct bench *b, struct arena *arena, struct err *err)
@@ -206,16 +313,9 @@ static enum status measure(struct bench *b, struct arena *arena, struct err *err
     for (int64_t i = 0; i < b->seeds; i++) {
         run_seed(b, b->seed + i, &w);
     }
+    put_means(b, &w);
     if (b->json) {
-        jw_array_end(&w);
-        jw_key(&w, STR("mean"));
-        jw_object_begin(&w);
-        put_json(&w, b, &b->sum, b->us, b->seeds);
-        jw_object_end(&w);
-        jw_object_end(&w);
         printf(STR_FMT "\n", STR_ARG(buf_view(&out)));
-    } else if (b->seeds > 1) {
-        put_row(b, "mean", &b->sum, b->us, b->seeds);
     }
     buf_done(&out);
     return STATUS_OK;
@@ -241,6 +341,10 @@ static bool read_arguments(struct bench *b, int argc, char **argv)
         const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(argv[i], "--json") == 0) {
             b->json = true;
+        } else if (strcmp(argv[i], "--churn") == 0) {
+            b->churn = true;
+        } else if (strcmp(argv[i], "--consolidate") == 0) {
+            b->consolidate = true;
         } else if (argv[i][0] != '-') {
             good = b->path == NULL;
             b->path = argv[i];
@@ -261,7 +365,7 @@ static bool read_arguments(struct bench *b, int argc, char **argv)
             }
         }
     }
-    return good && b->path != NULL;
+    return good && b->path != NULL && (b->churn || !b->consolidate);
 }
 
 int cmd_bench_packing(int argc, char **argv)
@@ -272,7 +376,7 @@ int cmd_bench_packing(int argc, char **argv)
     if (!read_arguments(&b, argc, argv)) {
         fprintf(stderr,
                 "usage: weir bench packing TRACE [--nodes FILE] [--policy binpack|spread|pack] "
-                "[--seed N] [--seeds 1..%d] [--json]\n"
+                "[--seed N] [--seeds 1..%d] [--churn [--consolidate]] [--json]\n"
                 "TRACE is a table of tasks, such as bench/openb/fetch gets, or its directory\n",
                 SEEDS_MAX);
         return 2;

@@ -82,6 +82,7 @@ void consolidate_run(struct sched *s)
         .victim = victim,
         .acceptable = acceptable,
         .victims_max = s->snap->config.consolidation_victims_max,
+        .by_moves = s->pack != NULL,
     };
     if (rules.victims_max != 0) {
         search_run(s, &rules);

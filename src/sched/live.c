@@ -55,22 +55,41 @@ bool live_arrive(struct live *l, uint32_t workload)
     return placed;
 }
 
+// What is free now may be enough for a shape that found no place.
+static void revive_shapes(struct sched *s)
+{
+    for (uint32_t i = 0; i < s->snap->shapes.count; i++) {
+        s->shapes[i].dead = false;
+    }
+}
+
+void live_lift(struct live *l, uint32_t task)
+{
+    CHECK(l->sched.tasks[task].state == WORK_ALLOCATED);
+    trial_evict(&l->sched, task);
+    trial_commit(&l->sched);
+    revive_shapes(&l->sched);
+}
+
+void live_put(struct live *l, uint32_t task, uint32_t node, const struct snap_hold *holds,
+              uint32_t count)
+{
+    CHECK(l->sched.tasks[task].state == WORK_PENDING);
+    CHECK(fit_free_now(&l->sched, task, holds));
+    trial_place(&l->sched, task, node, holds, count, false);
+    trial_commit(&l->sched);
+}
+
 void live_leave(struct live *l, uint32_t workload)
 {
     struct sched *s = &l->sched;
     const struct snap_workload *w = workload_of(s, workload);
     for (uint32_t t = w->task_first; t < w->task_first + w->task_count; t++) {
         if (state_is_placed(s->tasks[t].state)) {
-            trial_evict(s, t);
+            live_lift(l, t);
         }
-    }
-    trial_commit(s);
-    for (uint32_t t = w->task_first; t < w->task_first + w->task_count; t++) {
         CHECK(s->tasks[t].state == WORK_PENDING);
         set_state(s, t, WORK_SUCCEEDED);
-    }
-    for (uint32_t i = 0; i < s->snap->shapes.count; i++) {
-        s->shapes[i].dead = false;
     }
     l->present--;
     note_change(l);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pack: three things are added up, in shares of a device.
+// pack: four things are added up, in shares of a device.
 //
 // Fragmentation: by how much more of what is free a pod drawn from the pool's mix of requests could
 // not use (mix.h).
@@ -7,11 +7,15 @@
 // Holes: a fraction that takes more of what a device's free part is worth than it is worth itself
 // (holes.h).
 //
-// Rank: nodes with fewer devices first, then by name; the last in that order costs RANK_DEVICES
-// devices more than the first. Filling the pool from one end keeps whole nodes free at the other,
-// for the demand that is to come. Fragmentation alone, exactly weighed, spreads over all of them and
-// loses one and a half percent of the pool. Rounding it, so that the rank decides among equals, gets
-// most of that back, but by an amount that depends on where the rounding happens to fall.
+// Emptiness: a little for each whole device that is free on the node. What runs there ends some day,
+// and if nobody has joined it a whole node is free again. Where work comes and goes this halves
+// what has to be turned away.
+//
+// Rank: nodes with fewer devices first, then by name; the last in that order costs a little more
+// than the first. Filling the pool from one end keeps whole nodes free at the other, for the demand
+// that is to come. Without it fragmentation, exactly weighed, spreads over all nodes and loses one
+// and a half percent of the pool as it fills. More of it (up to two devices) fills a pool half a
+// percent better, and turns away twice as much once work comes and goes.
 //
 // All is compared as integers, multiplied by the weight of the mix and the worth of a device. What
 // was worked out for a class of shapes and a node holds until the node changes.
@@ -24,9 +28,10 @@
 #include "sched/mix.h"
 
 enum {
-    RANK_DEVICES = 2, /* from 1 to 4 it hardly matters */
-    HOLE_DEVICES = 5, /* a device's worth of holes taken for nothing costs so many; from 2 up */
-    ROWS = 256,       /* classes whose costs are kept */
+    HOLE_DEVICES = 5,    /* a device's worth of holes taken for nothing costs so many; from 2 up */
+    RANK_DIVISOR = 12,   /* the last node costs that part of a device more than the first */
+    WHOLE_DIVISOR = 160, /* a whole device that is free on the node costs that part of one */
+    ROWS = 256,          /* classes whose costs are kept */
 };
 
 /* The node that is looked at: its healthy devices, [count]. */
@@ -38,7 +43,7 @@ struct sight {
     int64_t *single; /* what a part of each costs by itself */
 };
 
-/* What was worked out last, without the rank. */
+/* What was worked out last, without rank and emptiness. */
 struct last_cost {
     const struct pack_row *row; /* NULL: nothing yet */
     uint32_t node, stamp;
@@ -64,7 +69,7 @@ static void rank_nodes(struct sched *s, struct pack *p)
     for (uint32_t devices = 1; devices <= s->devices_most; devices++) {
         for (uint32_t n = 0; n < s->node_count; n++) {
             if (s->nodes[n].devices == devices) {
-                p->rank[n] = RANK_DEVICES * DEVICE_SHARE * at / s->node_count;
+                p->rank[n] = DEVICE_SHARE * at / s->node_count / RANK_DIVISOR;
                 at++;
             }
         }
@@ -246,7 +251,7 @@ static bool cost_of_whole(const struct sched *s, const struct mix_class *c, int6
     return taken == c->device_count;
 }
 
-// Without the rank. False: CPU, memory or devices do not suffice.
+// Without rank and emptiness. False: CPU, memory or devices do not suffice.
 static bool work_out(const struct sched *s, const struct mix_class *c, uint32_t node, int64_t *cost)
 {
     if (left(s, node, DIM_CPU) < c->cpu_milli || left(s, node, DIM_MEMORY) < c->memory_bytes ||
@@ -334,6 +339,8 @@ void pack_work_out(struct sched *s, struct pack_row *row, uint32_t node)
         last->stamp = stamp;
     }
     row->cells[node].stamp = stamp;
-    row->cells[node].cost = last->fits ? last->cost + p->holes.most * p->mix.weight * p->rank[node]
+    int64_t empty = DEVICE_SHARE * s->nodes[node].whole_later / WHOLE_DIVISOR;
+    row->cells[node].cost = last->fits ? last->cost +
+                                             p->holes.most * p->mix.weight * (p->rank[node] + empty)
                                        : INT64_MAX;
 }

@@ -20,6 +20,7 @@
 #include "base/sort.h"
 #include "sched/budget.h"
 #include "sched/gang.h"
+#include "sched/moves.h"
 #include "sched/quota.h"
 #include "sched/victims.h"
 
@@ -106,6 +107,40 @@ static void order_scenario(struct search *x)
     order_ready(&x->scenario, -1);
 }
 
+// The claimant and the victims, as far as they find places. False: the claimant found none.
+static bool place_in_turn(struct search *x, uint32_t count)
+{
+    struct sched *s = x->s;
+    order_scenario(x);
+    struct order *order = &x->scenario;
+    bool started = false;
+    for (uint32_t w = order_pop(order); w != IX_NONE; w = order_pop(order)) {
+        if (w == x->claimant) {
+            started = place_claimant(x, count);
+            if (!started) {
+                return false;
+            }
+        } else if (place_victim(x, w) && gang_evicted(s, w) > 0) {
+            order_push(order, w);
+            continue;
+        }
+        order_touch(order, queue_of(s, w));
+    }
+    return started;
+}
+
+// The same without turns: no victim takes the place that was meant for the claimant.
+static bool place_claimant_first(struct search *x, uint32_t count)
+{
+    bool started = place_claimant(x, count);
+    for (uint32_t i = 0; started && i < x->chosen.count; i++) {
+        uint32_t workload = x->units.items[x->chosen.items[i]].workload;
+        while (gang_evicted(x->s, workload) > 0 && place_victim(x, workload)) {
+        }
+    }
+    return started;
+}
+
 // Evicts the chosen units and places the first count pods of the claimant and the victims. True:
 // the claimant has its places and the outcome is acceptable; the trial is left as it is then.
 static bool try_scenario(struct search *x, uint32_t count)
@@ -120,21 +155,7 @@ static bool try_scenario(struct search *x, uint32_t count)
             trial_evict(s, x->unit_pods.items[unit->first + t].task);
         }
     }
-    order_scenario(x);
-    struct order *order = &x->scenario;
-    bool started = false;
-    for (uint32_t w = order_pop(order); w != IX_NONE; w = order_pop(order)) {
-        if (w == x->claimant) {
-            started = place_claimant(x, count);
-            if (!started) {
-                break;
-            }
-        } else if (place_victim(x, w) && gang_evicted(s, w) > 0) {
-            order_push(order, w);
-            continue;
-        }
-        order_touch(order, queue_of(s, w));
-    }
+    bool started = x->claimant_first ? place_claimant_first(x, count) : place_in_turn(x, count);
     arena_rewind(s->scratch, memory);
     if (started && x->rules->acceptable(x)) {
         return true;
@@ -579,10 +600,21 @@ static bool thin_out(struct search *x, struct mark before, int fate)
     return any;
 }
 
+bool search_try_all(struct search *x)
+{
+    choose_begin(x);
+    for (uint32_t u = 0; u < x->units.count; u++) {
+        choose(x, u);
+    }
+    return try_chosen(x, x->tasks.count);
+}
+
 bool search_solve(struct search *x)
 {
     struct mark before = trial_mark(x->s);
-    bool solved = solve_growing(x, solve_by_node);
+    x->claimant_first = false;
+    bool solved = (x->rules->by_moves && x->tasks.count == 1 && moves_solve(x)) ||
+                  solve_growing(x, solve_by_node);
     // One pod on whole devices needs one node: the first generator has seen them all.
     bool by_nodes = x->tasks.count > 1 || !counts_devices(x);
     if (!solved && by_nodes && !search_exhausted(x)) {

@@ -34,6 +34,7 @@ struct search_rules {
     bool (*acceptable)(struct search *x);
     int64_t victims_max; /* workloads; -1: any number */
     bool same_queue;     /* claimants of other queues meet other victims */
+    bool by_moves;       /* for one pod first of all that is tried which moves least (moves.h) */
 };
 
 /* Pods that are taken together: one above the minimum, or all of a gang. */
@@ -47,6 +48,13 @@ struct victim_unit {
 struct unit_pod {
     uint32_t task, node, unit;
     uint32_t next; /* the pod taken before on that node, plus one; 0: none */
+};
+
+/* Running pods that may be moved by themselves, by node; see moves.h. Kept between claimants. */
+struct moves {
+    uint32_t commits; /* search.commits + 1 when that was listed; 0: never */
+    uint32_t *first;  /* [nodes + 1] run in tasks[] */
+    uint32_t *tasks;
 };
 
 struct search {
@@ -70,7 +78,9 @@ struct search {
     ARRAY(uint32_t) chosen;     /* units of the scenario being tried, ascending */
     ARRAY(uint32_t) recorded;   /* units an attempt with fewer pods needed */
     uint32_t choice;
-    bool all_stopped;           /* acceptable is asked as if the chosen ones were stopped */
+    bool all_stopped;    /* acceptable is asked as if the chosen ones were stopped */
+    bool claimant_first; /* in a scenario it is placed before its victims, not in its turn */
+    struct moves moves;
     bool *taken;                /* [tasks] in a unit already */
     uint32_t *group_taken;      /* [groups] pods of it in units already */
     int64_t *gain;              /* [nodes] whole devices that the units on it hold */
@@ -104,6 +114,8 @@ void search_run(struct sched *s, const struct search_rules *rules);
 void search_count_room(struct search *x);
 /* search_solve finds a scenario and leaves it in the trial, thinned out; x->chosen are its units. */
 bool search_solve(struct search *x);
+/* search_try_all tries the scenario of all units that are taken, for all pods of the claimant. */
+bool search_try_all(struct search *x);
 bool search_exhausted(const struct search *x);
 /* What a pod of the scenario was, and cost its queue, before the trial. */
 const struct work *search_before(const struct search *x, uint32_t task);

@@ -281,6 +281,22 @@ static void add_lone(struct search *x, uint32_t workload, const struct order_car
     amounts_add(&x->victims.taken[queue_of(x->s, workload)], &card->weight);
 }
 
+void victims_take(struct search *x, uint32_t task)
+{
+    uint32_t node = x->s->tasks[task].place.node;
+    *ARRAY_PUSH(x->s->arena, &x->units) = (struct victim_unit){
+        .workload = task_of(x->s, task)->workload.ix,
+        .first = x->unit_pods.count,
+        .count = 1,
+        .earlier = IX_NONE,
+    };
+    add_pod(x, task, node);
+    add_gain(x, node, shape_of(x->s, task)->device_count);
+    x->taken[task] = true;
+    x->group_taken[task_of(x->s, task)->group.ix]++;
+    x->any_victim = true;
+}
+
 static bool has_more(const struct search *x, uint32_t workload)
 {
     const struct snap_workload *w = workload_of(x->s, workload);

@@ -4,57 +4,12 @@
 #include "base/buf.h"
 #include "base/prng.h"
 #include "base/test.h"
+#include "sim/churn.h"
 
 #define NODES "sn,cpu_milli,memory_mib,gpu,model\n"
 #define TASKS "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec\n"
 
 enum { TEXT_MAX = 1 << 20, CLUSTER_NODES = 150, CLUSTER_TASKS = 1000 };
-
-TEST(tables)
-{
-    static const struct {
-        const char *name;
-        struct str nodes, tasks;
-        const char *file;
-        uint32_t line;
-        struct str text; /* empty: good */
-    } rows[] = {
-        {"as they are",                               STRS(NODES "a,1000,1,8,G\n"),     STRS(TASKS "t,1,1,1,500,G|H\n"), "",      0,
-         STRS("")                                                                                                                                                                                       },
-        {"other columns, another order, empty lines",
-         STRS("gpu,x,sn,cpu_milli,memory_mib\r\n\n2,,a,1,1\r\n"),
-         STRS("gpu_milli,num_gpu,name,memory_mib,cpu_milli\n1000,2,t,1,1\n\n"),                                          "",      0, STRS("")                                                           },
-        {"no such column",                            STRS("sn,cpu_milli,gpu\n"),       STRS(TASKS),                     "nodes", 1,
-         STRS("the first line names no column \"memory_mib\"")                                                                                                                                          },
-        {"nothing",                                   STRS(""),                         STRS(""),                        "nodes", 1, STRS("the first line names no column \"sn\"")                      },
-        {"a word",                                    STRS(NODES "a,1000,1,eight,G\n"), STRS(TASKS),                     "nodes", 2,
-         STRS("gpu must be a number from 0 to 64, not \"eight\"")                                                                                                                                       },
-        {"too many devices",                          STRS(NODES "a,1000,1,65,G\n"),    STRS(TASKS),                     "nodes", 2,
-         STRS("gpu must be a number from 0 to 64, not \"65\"")                                                                                                                                          },
-        {"a part that is none",                       STRS(NODES "a,1,1,1,G\n"),        STRS(TASKS "t,1,1,1,1001,\n"),   "tasks",
-         2,                                                                                                                          STRS("gpu_milli must be a number from 0 to 1000, not \"1001\"")    },
-        {"a device and no part of it",                STRS(NODES "a,1,1,1,G\n"),        STRS(TASKS "t,1,1,1,0,\n"),
-         "tasks",                                                                                                                 2, STRS("a task that asks for a device needs a part of it, not \"0\"")},
-        {"nobody asks for devices",                   STRS(NODES "a,1,1,1,G\n"),        STRS(TASKS "t,1,1,0,0,\n"),      "tasks",
-         1,                                                                                                                          STRS("no task asks for devices: the column is \"num_gpu\"")        },
-        {"no devices",                                STRS(NODES "a,1,1,0,G\n"),        STRS(TASKS "t,1,1,1,1,\n"),      "nodes", 1,
-         STRS("there are no devices: the column is \"gpu\"")                                                                                                                                            },
-    };
-    for (uint32_t i = 0; i < COUNT_OF(rows); i++) {
-        struct arena arena;
-        struct packing_trace trace;
-        struct err err = {0};
-        arena_init(&arena, 0);
-        test_row(rows[i].name);
-        enum status status = packing_read(rows[i].nodes, rows[i].tasks, &arena, &trace, &err);
-        EXPECT_STATUS(status, rows[i].text.len == 0 ? STATUS_OK : STATUS_INVALID);
-        EXPECT_STR(str_from_c(err.text), rows[i].text);
-        EXPECT_STR(str_from_c(err.file), str_from_c(rows[i].file));
-        EXPECT_I64(err.line, rows[i].line);
-        arena_done(&arena);
-    }
-    test_row(NULL);
-}
 
 /* A cluster of an invented company: nodes of 2, 4 and 8 devices, work of every size, and the sizes
  * of fractions do not divide a device. */
@@ -186,6 +141,40 @@ TEST(packing_gets_more_devices_used)
     }
     // By at least half a percent of the devices, over three seeds.
     EXPECT(sum[PLACEMENT_PACK] >= sum[PLACEMENT_BINPACK] + 3 * 5);
+    world_done(&w);
+}
+
+TEST(moves_serve_what_would_be_turned_away)
+{
+    static const struct {
+        enum placement placement;
+        bool consolidate;
+    } ways[] = {
+        {PLACEMENT_BINPACK, false},
+        {PLACEMENT_PACK,    false},
+        {PLACEMENT_PACK,    true },
+    };
+    struct world w;
+    world_init(&w);
+    int64_t lost[COUNT_OF(ways)] = {0};
+    for (uint32_t i = 0; i < COUNT_OF(ways); i++) {
+        for (uint64_t seed = 1; seed <= 5; seed++) {
+            struct arena arena;
+            struct arena scratch;
+            struct churn_result r;
+            arena_init(&arena, 0);
+            arena_init(&scratch, 0);
+            churn_run(&w.trace, seed, ways[i].placement, ways[i].consolidate, &arena, &scratch, &r);
+            EXPECT(r.lost_milli < r.asked_milli);
+            EXPECT(r.allocated_milli <= w.trace.capacity_milli * r.arrivals);
+            EXPECT((r.moves > 0) == ways[i].consolidate);
+            lost[i] += r.lost_milli;
+            arena_done(&scratch);
+            arena_done(&arena);
+        }
+    }
+    EXPECT(lost[1] < lost[0]);
+    EXPECT(lost[2] * 4 < lost[1] * 3);
     world_done(&w);
 }
 
