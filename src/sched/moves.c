@@ -218,39 +218,32 @@ static int64_t missing(const struct inquiry *q, const struct node_view *v, uint3
     return num_max_i64(short_by, 0);
 }
 
-// The pod that is to go first: the smallest that is enough, else the largest. IX_NONE: no more.
-// amount tells how much of what is missing a pod gives.
+/* How much of what is missing a pod gives. */
 typedef int64_t amount_fn(const struct sched *s, uint32_t task, uint32_t what);
 
+// The pod that is to go first: the cheapest that is enough, else the largest. IX_NONE: no more.
 static uint32_t next_to_go(const struct inquiry *q, const struct node_view *v,
                            const struct move_plan *p, int64_t short_by, amount_fn *amount,
                            uint32_t what)
 {
     const struct sched *s = q->x->s;
-    uint32_t best = IX_NONE;
-    int64_t best_amount = 0;
-    int64_t best_cost = 0;
+    uint32_t cheapest = IX_NONE;
+    uint32_t largest = IX_NONE;
     for (uint32_t i = 0; i < v->count; i++) {
         uint32_t task = v->tasks[i];
         int64_t here = amount(s, task, what);
         if (here == 0 || planned(s, p, task) || !may_move(q, task)) {
             continue;
         }
-        int64_t cost = move_cost(s, task);
-        bool enough = here >= short_by;
-        bool better = best == IX_NONE;
-        if (!better && enough != (best_amount >= short_by)) {
-            better = enough;
-        } else if (!better) {
-            better = enough ? cost < best_cost : here > best_amount;
+        if (largest == IX_NONE || here > amount(s, largest, what)) {
+            largest = task;
         }
-        if (better) {
-            best = task;
-            best_amount = here;
-            best_cost = cost;
+        if (here >= short_by &&
+            (cheapest == IX_NONE || move_cost(s, task) < move_cost(s, cheapest))) {
+            cheapest = task;
         }
     }
-    return best;
+    return cheapest == IX_NONE ? largest : cheapest;
 }
 
 static int64_t amount_of_device(const struct sched *s, uint32_t task, uint32_t device)

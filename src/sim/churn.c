@@ -154,4 +154,5 @@ void churn_run(const struct packing_trace *trace, uint64_t seed, enum placement 
         }
         arrive(&c, i, consolidate, out);
     }
+    state_check(&c.live.sched);
 }
