@@ -279,6 +279,29 @@ TEST(what_waits_for_another_is_told_who_was_first)
     arena_done(&w.arena);
 }
 
+TEST(a_pod_moved_off_a_draining_node_may_still_be_stopped_with_its_stale_gang)
+{
+    struct world w;
+    world_init(&w);
+    add_node(&w, STR("n0"), 1);
+    add_node(&w, STR("n1"), 1);
+    w.s.nodes.items[0].draining = true;
+    w.s.nodes.items[0].schedulable = false;
+    struct queue_ref q = add_queue(&w, STR("q"), top(&w), 1, 1);
+    uint32_t gang = add_workload(&w, STR("gang"), q, 50, true, 2, 1, 0);
+    run(&w, ACTIONS_ALL & ~ACTION_BIT(ACTION_EVICT_STALE));
+    EXPECT_I64(w.d.evicts.count, 1);
+    EXPECT_I64(w.d.evicts.items[0].reason.code, REASON_EVICTED_DRAIN);
+    EXPECT(w.d.evicts.items[0].moved);
+    w.s.workloads.items[gang].stale_since_ms = 1;
+    run(&w, ACTIONS_ALL);
+    EXPECT_I64(w.d.evicts.count, 1);
+    EXPECT_I64(w.d.evicts.items[0].reason.code, REASON_EVICTED_STALE);
+    EXPECT(!w.d.evicts.items[0].moved);
+    EXPECT_I64(w.d.binds.count, 0);
+    arena_done(&w.arena);
+}
+
 TEST(an_empty_pool_and_an_empty_snapshot)
 {
     struct world w;

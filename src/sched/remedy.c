@@ -198,9 +198,6 @@ static struct values moments(struct finder *f)
     const struct snapshot *s = f->snap;
     struct values v = {0};
     struct values min_run_times = minimum_run_times(f);
-    add_time(f, &v,
-             num_max_i64(finder_own(f)->created_ms, finder_own(f)->last_evicted_ms) +
-                 finder_own(f)->preemption_delay_ms);
     for (uint32_t w = 0; w < s->workloads.count; w++) {
         const struct snap_workload *other = &s->workloads.items[w];
         if (w != f->workload) {
@@ -211,10 +208,11 @@ static struct values moments(struct finder *f)
                 add_time(f, &v, other->last_start_ms + min_run_times.items[i]);
             }
         }
+        /* Who is let in at last may make room for it, too: what it stops may be more than it needs. */
+        int64_t waits_since_ms = num_max_i64(other->created_ms, other->last_evicted_ms);
+        add_time(f, &v, waits_since_ms + other->preemption_delay_ms);
         if (s->config.reservation_after_ms > 0) {
-            add_time(f, &v,
-                     num_max_i64(other->created_ms, other->last_evicted_ms) +
-                         s->config.reservation_after_ms);
+            add_time(f, &v, waits_since_ms + s->config.reservation_after_ms);
         }
         if (other->stale_since_ms != TIME_NEVER && other->stale_grace_ms >= 0) {
             add_time(f, &v, other->stale_since_ms + other->stale_grace_ms);

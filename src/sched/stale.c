@@ -42,12 +42,12 @@ static void evict_all(struct sched *s, uint32_t workload, uint32_t group)
 {
     const struct snap_workload *w = workload_of(s, workload);
     for (uint32_t t = w->task_first; t < w->task_first + w->task_count; t++) {
-        enum work_state state = s->tasks[t].state;
-        if (state_is_placed(state)) {
-            trial_evict(s, t);
-        }
-        if (state != WORK_HELD) {
+        if (!state_is_placed(s->tasks[t].state)) {
             continue;
+        }
+        trial_evict(s, t);
+        if (s->tasks[t].old.node == IX_NONE) {
+            continue; /* it was not there when the cycle began */
         }
         struct decision_evict *e = state_evict_record(s, t);
         e->action = ACTION_EVICT_STALE;
