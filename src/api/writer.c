@@ -439,11 +439,15 @@ bool writer_disk_ok(const struct writer *w, struct err *err)
 struct start {
     struct writer *w;
     struct replay replay;
+    int64_t checkpoint_seq; /* what the records up to it did is in the checkpoint */
 };
 
 static enum status start_record(void *arg, int64_t seq, struct str bytes, struct err *err)
 {
     struct start *start = arg;
+    if (seq <= start->checkpoint_seq) {
+        return STATUS_OK;
+    }
     start->w->bytes_since += bytes.len;
     return replay_record(&start->replay, seq, bytes, err);
 }
@@ -473,7 +477,9 @@ static enum status restore(struct writer *w, struct writer_report *report, struc
         }
         w->checkpoint_size = bytes.len;
     }
-    status = status != STATUS_OK ? status : store->read(store->ctx, seq, start_record, &start, err);
+    // History is read too: whoever looks into it later is to find it whole.
+    start.checkpoint_seq = seq;
+    status = status != STATUS_OK ? status : store->read(store->ctx, 0, start_record, &start, err);
     report->checkpoint_seq = seq;
     report->replayed = start.replay.inputs;
     w->inputs_since = start.replay.inputs;

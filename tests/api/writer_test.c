@@ -322,6 +322,27 @@ TEST(a_clean_stop_leaves_nothing_to_apply)
     world_done(&w);
 }
 
+TEST(damage_to_what_is_behind_a_checkpoint_stops_the_start_too)
+{
+    struct world w;
+    world_init(&w);
+    ready(&w);
+    struct world_answer a = {0};
+    world_submit_n(&w, 1, "one", 1, &a);
+    world_settle(&w);
+    struct err err = {0};
+    REQUIRE_OK(writer_stop(w.writer, &err), &err);
+    restart(&w);
+    EXPECT(w.report.checkpoint_seq > 2);
+    EXPECT_I64(w.report.replayed, 0);
+    memory_damage(w.memory, 2);
+    world_kill(&w);
+    EXPECT_STATUS(world_start_writer(&w, &err), STATUS_CORRUPT);
+    engine_free(w.engine);
+    w.engine = NULL;
+    world_done(&w);
+}
+
 TEST(damage_stops_the_start)
 {
     struct world w;

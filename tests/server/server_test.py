@@ -5,12 +5,14 @@ writable, damage, a torn write, a full disk. Against the real executable; prints
 
 usage: server_test.py WEIR"""
 
+import contextlib
 import http.client
 import json
 import os
 import re
 import resource
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -225,6 +227,14 @@ def a_lost_journal_is_not_taken_for_a_new_one(home):
     s.stop()
 
 
+def rewritten(database, seq, change):
+    """What the record was before change(body) took its place."""
+    with contextlib.closing(sqlite3.connect(database)) as db, db:
+        body, = db.execute("SELECT body FROM journal WHERE seq = ?", (seq,)).fetchone()
+        db.execute("UPDATE journal SET body = ? WHERE seq = ?", (change(body), seq))
+    return body
+
+
 @test
 def damage_in_the_middle_stops_the_start(home):
     s = filled(home)
@@ -240,6 +250,12 @@ def damage_in_the_middle_stops_the_start(home):
     s.start()
     s.stop()  # now all is in weir.db
     database = os.path.join(s.data, "weir.db")
+    body = rewritten(database, 7, lambda body: body[:-1] + b"\x5a")  # history: the checkpoint is whole
+    said = s.refused()
+    check("weir.db" in said and "record 7 fails its check" in said and "backup" in said, said)
+    rewritten(database, 7, lambda _: body)
+    s.start()
+    s.stop()
     with open(database, "r+b") as f:
         f.write(b"not a database at all")
     said = s.refused()
