@@ -274,6 +274,17 @@ bool fit_free_now(const struct sched *s, uint32_t task, const struct snap_hold *
 
 /* ---- everything ---- */
 
+static bool matches(const struct sched *s, uint32_t task, uint32_t term)
+{
+    const struct snap_shape *p = shape_of(s, task);
+    for (uint32_t m = 0; m < p->matches_count; m++) {
+        if (s->snap->term_refs.items[p->matches_first + m] == term) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool fit_terms(const struct sched *s, uint32_t task, uint32_t node, bool *anti)
 {
     const struct snapshot *snap = s->snap;
@@ -287,15 +298,11 @@ bool fit_terms(const struct sched *s, uint32_t task, uint32_t node, bool *anti)
         bool fits = t->anti ? there == 0 : there > 0;
         if (!fits && !t->anti && value != IX_NONE) {
             // The first of a set that wants to be together may start anywhere.
-            bool self = false;
-            for (uint32_t m = 0; m < p->matches_count && !self; m++) {
-                self = snap->term_refs.items[p->matches_first + m] == term;
-            }
             bool nobody = true;
             for (uint32_t v = first; v < s->term_first[term + 1] && nobody; v++) {
                 nobody = s->term_matching[v] == 0;
             }
-            fits = self && nobody;
+            fits = nobody && matches(s, task, term);
         }
         if (!fits) {
             *anti = t->anti;
@@ -309,6 +316,46 @@ bool fit_terms(const struct sched *s, uint32_t task, uint32_t node, bool *anti)
         if (t->anti && value != IX_NONE && s->term_carrying[s->term_first[term] + value] > 0) {
             *anti = true;
             return false;
+        }
+    }
+    return true;
+}
+
+static uint32_t value_there(const struct sched *s, uint32_t term, uint32_t task)
+{
+    return s->snap->label_keys.items[s->snap->terms.items[term].label_key]
+        .values[s->tasks[task].place.node];
+}
+
+// Whether all of the set of the term is where the pod is, or one of it that none of tasks is.
+static bool is_together(const struct sched *s, uint32_t term, uint32_t task, const uint32_t *tasks,
+                        uint32_t count)
+{
+    uint32_t value = value_there(s, term, task);
+    uint32_t there = s->term_matching[s->term_first[term] + value];
+    uint32_t all = 0;
+    for (uint32_t v = s->term_first[term]; v < s->term_first[term + 1]; v++) {
+        all += s->term_matching[v];
+    }
+    if (there == all) {
+        return true;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        there -= value_there(s, term, tasks[i]) == value && matches(s, tasks[i], term);
+    }
+    return there > 0;
+}
+
+bool fit_terms_hold(const struct sched *s, const uint32_t *tasks, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct snap_shape *p = shape_of(s, tasks[i]);
+        for (uint32_t c = 0; c < p->carries_count; c++) {
+            uint32_t term = s->snap->term_refs.items[p->carries_first + c];
+            if (!s->snap->terms.items[term].anti && matches(s, tasks[i], term) &&
+                !is_together(s, term, tasks[i], tasks, count)) {
+                return false;
+            }
         }
     }
     return true;

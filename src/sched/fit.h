@@ -32,6 +32,9 @@ enum fit { FIT_NO, FIT_LATER, FIT_NOW };
 enum fit fit_node(const struct sched *s, uint32_t task, uint32_t node);
 /* fit_terms: the inter-pod terms alone. */
 bool fit_terms(const struct sched *s, uint32_t task, uint32_t node, bool *anti);
+/* fit_terms_hold: the pods, placed by one trial, can start where they are: none was put there as
+ * the first of a set that wants to be together, while others of it run elsewhere after all. */
+bool fit_terms_hold(const struct sched *s, const uint32_t *tasks, uint32_t count);
 /* fit_reason: the first cause why the node does not do for the pod now or later. */
 enum node_reason fit_reason(struct sched *s, uint32_t task, uint32_t node);
 /* fit_histogram fills why->nodes over all nodes of the pool. */

@@ -19,6 +19,7 @@
 #include "base/check.h"
 #include "base/sort.h"
 #include "sched/budget.h"
+#include "sched/fit.h"
 #include "sched/gang.h"
 #include "sched/moves.h"
 #include "sched/quota.h"
@@ -141,6 +142,27 @@ static bool place_claimant_first(struct search *x, uint32_t count)
     return started;
 }
 
+// Victims that find their own places again may be what the claimant was to be away from.
+static bool terms_hold(const struct search *x, struct mark before)
+{
+    struct sched *s = x->s;
+    if (s->snap->terms.count == 0) {
+        return true;
+    }
+    struct arena_mark memory = arena_mark(s->scratch);
+    uint32_t *placed = ARENA_ARRAY(s->scratch, uint32_t, s->ops.count - before.ops);
+    uint32_t count = 0;
+    for (uint32_t i = before.ops; i < s->ops.count; i++) {
+        uint32_t task = s->ops.items[i].task;
+        if (s->ops.items[i].kind == OP_PLACE && s->tasks[task].state == WORK_PIPELINED) {
+            placed[count++] = task;
+        }
+    }
+    bool hold = fit_terms_hold(s, placed, count);
+    arena_rewind(s->scratch, memory);
+    return hold;
+}
+
 // Evicts the chosen units and places the first count pods of the claimant and the victims. True:
 // the claimant has its places and the outcome is acceptable; the trial is left as it is then.
 static bool try_scenario(struct search *x, uint32_t count)
@@ -157,7 +179,7 @@ static bool try_scenario(struct search *x, uint32_t count)
     }
     bool started = x->claimant_first ? place_claimant_first(x, count) : place_in_turn(x, count);
     arena_rewind(s->scratch, memory);
-    if (started && x->rules->acceptable(x)) {
+    if (started && terms_hold(x, before) && x->rules->acceptable(x)) {
         return true;
     }
     trial_rollback(s, before);

@@ -667,7 +667,9 @@ void case_random_to_json(const struct case_world *w, struct str id, struct jw *o
         jw_member_string(out, STR("gpu"), STR("pack"));
         jw_object_end(out);
     }
-    jw_member_i64(out, STR("reservation_after_s"), w->config.reservation_after_ms / 1000);
+    if (w->config.reservation_after_ms > 0) {
+        jw_member_i64(out, STR("reservation_after_s"), w->config.reservation_after_ms / 1000);
+    }
     jw_object_end(out);
     write_budgets(w, out);
     jw_key(out, STR("topologies"));
