@@ -280,12 +280,12 @@ bool agent_is_pod(pid_t pid)
     return belongs_to_pod(pid);
 }
 
-struct str agent_log_path(const struct agent *a, struct uuid pod, uint32_t attempt, bool older,
+struct str agent_log_path(const struct agent *a, struct uuid pod, uint32_t attempt,
                           struct arena *arena)
 {
     char name[LAUNCH_NAME_SIZE];
     launch_name(pod, attempt, name);
-    return arena_printf(arena, STR_FMT "/%s/log%s", STR_ARG(a->pods_dir), name, older ? ".1" : "");
+    return arena_printf(arena, STR_FMT "/%s/log", STR_ARG(a->pods_dir), name);
 }
 
 enum status agent_exec(struct agent *a, struct uuid pod, const struct str *argv, uint32_t argc,

@@ -56,9 +56,9 @@ const struct str_item *agent_describe(const struct agent *a, uint32_t *count);
 /* agent_is_pod: the process belongs to a pod of this machine, or is gone (agent/belongs.h). */
 bool agent_is_pod(pid_t pid);
 
-/* agent_log_path gives the path of a pod's log (agent/launch.h); `older` its first, rotated part.
- * The file may not exist. In arena, NUL-terminated. */
-struct str agent_log_path(const struct agent *a, struct uuid pod, uint32_t attempt, bool older,
+/* agent_log_path gives the path of a pod's log (io/rolled.h). The file may not exist. In arena,
+ * NUL-terminated. */
+struct str agent_log_path(const struct agent *a, struct uuid pod, uint32_t attempt,
                           struct arena *arena);
 
 /* agent_exec runs argv[argc] inside the running pod, with its environment and directory; env

@@ -8,7 +8,7 @@
 //   status    what became of it (struct pod_status), replaced atomically
 //   sock      the supervisor listens here while it lives
 //   checkpoint  the job touches it when its work is safe (agent/checkpoint.h)
-//   log       output of the job, stdout and stderr as they came; log.1 is the part before
+//   log       output of the job, stdout and stderr as they came, and log.N (io/rolled.h)
 //   errors    what the supervisor itself had to say, empty as a rule
 #pragma once
 
@@ -25,7 +25,7 @@ enum {
     LAUNCH_SPEC_MAX = 4 << 20, /* bytes of a spec file: a command line has 2 MiB */
     STATUS_TEXT_MAX = 2048,    /* bytes of a status file */
     REASON_MAX = 400,          /* bytes of a reason */
-    LOG_BYTES_MAX = 64 << 20,  /* a log of this size becomes log.1 */
+    LOG_BYTES_MAX = 64 << 20,  /* a log of this size is put aside */
 };
 
 /* How the processes of a pod are kept apart from the rest, as far as this machine allows. */

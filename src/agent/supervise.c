@@ -31,6 +31,7 @@
 #include "io/clock.h"
 #include "io/file.h"
 #include "io/peer.h"
+#include "io/rolled.h"
 
 enum {
     SESSIONS_MAX = 32,
@@ -45,8 +46,9 @@ enum {
 enum phase { PHASE_PREPARING, PHASE_STARTING, PHASE_RUNNING, PHASE_OVER };
 
 struct supervisor {
-    int dir_fd, signal_fd, output_fd, log_fd, report_fd;
-    int64_t log_bytes, log_lost_bytes;
+    int dir_fd, signal_fd, output_fd, report_fd;
+    struct rolled_writer log;
+    int64_t log_lost_bytes;
     struct arena arena;
     struct launch launch;
     struct job_user user;
@@ -98,33 +100,25 @@ static void fail(struct supervisor *s, const char *reason)
 
 /* ---- log ---- */
 
-static void log_open(struct supervisor *s)
-{
-    struct stat st;
-    s->log_fd = openat(s->dir_fd, "log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    s->log_bytes = s->log_fd >= 0 && fstat(s->log_fd, &st) == 0 ? st.st_size : 0;
-}
-
 /* A full disk must not stop the job: what cannot be written is counted, and said when it can. */
 static void log_write_bytes(struct supervisor *s, struct str bytes)
 {
-    if (s->log_bytes >= LOG_BYTES_MAX) {
-        file_close(&s->log_fd);
-        (void)renameat(s->dir_fd, "log", s->dir_fd, "log.1");
-        log_open(s);
+    struct rolled_writer *log = &s->log;
+    if (log->bytes >= LOG_BYTES_MAX) {
+        rolled_writer_next(log);
     }
     if (s->log_lost_bytes > 0) {
         char text[96];
-        int len = snprintf(text, sizeof(text), "\n[weir: %lld bytes of output could not be kept]\n",
-                           (long long)s->log_lost_bytes);
-        if (write(s->log_fd, text, (size_t)len) == len) {
+        struct str note = str_format(text, sizeof(text),
+                                     "\n[weir: %lld bytes of output could not be kept]\n",
+                                     (long long)s->log_lost_bytes);
+        if (rolled_writer_add(log, note)) {
             s->log_lost_bytes = 0;
         }
     }
-    if (s->log_fd < 0 || file_write_all(s->log_fd, bytes, NULL) != STATUS_OK) {
+    if (!rolled_writer_add(log, bytes)) {
         s->log_lost_bytes += bytes.len;
     }
-    s->log_bytes += bytes.len;
 }
 
 /* Moves what the job wrote into the log; at most `chunks` pieces. */
@@ -602,7 +596,7 @@ static enum status supervisor_open(struct supervisor *s, const char *dir, struct
         .dir_fd = -1,
         .signal_fd = -1,
         .output_fd = -1,
-        .log_fd = -1,
+        .log = {.fd = -1},
         .report_fd = -1,
         .isolate = {.init_fd = -1, .lifeline = -1}
     };
@@ -645,7 +639,7 @@ static void begin(struct supervisor *s)
     struct cgroups groups;
     char name[LAUNCH_NAME_SIZE];
     launch_name(s->launch.pod, s->launch.attempt, name);
-    log_open(s);
+    rolled_writer_open(&s->log, s->dir_fd, "log");
     job_user_find(&s->user, &s->launch.spec, &s->arena);
     if (is_image(s)) {
         preparer_start(s);

@@ -209,8 +209,7 @@ struct str file_text(const char *path)
 
 struct str log_of(const struct request *r)
 {
-    return file_text(
-        agent_log_path(w.agent, r->effect.pod, r->effect.attempt, false, &w.arena).ptr);
+    return file_text(agent_log_path(w.agent, r->effect.pod, r->effect.attempt, &w.arena).ptr);
 }
 
 bool process_is_of(const struct request *r, pid_t pid)

@@ -16,9 +16,8 @@ struct passwords;
 /* What only the one who runs the pods can do. May all be NULL: then said so. */
 struct api_host {
     void *ctx;
-    /* Path of a pod's log (or its older, rotated part), in arena, with a NUL; it may not exist. */
-    struct str (*log_path)(void *ctx, struct uuid pod, uint32_t attempt, bool older,
-                           struct arena *arena);
+    /* Path of a pod's log (io/rolled.h), in arena, with a NUL; it may not exist. */
+    struct str (*log_path)(void *ctx, struct uuid pod, uint32_t attempt, struct arena *arena);
     /* Runs a command inside a running pod; *fd is a non-blocking stream socket that carries messages
      * of one byte (channel 0 to 3), four bytes of length (little-endian) and as many bytes. */
     enum status (*exec)(void *ctx, struct uuid pod, const struct str *argv, uint32_t argc,

@@ -3,16 +3,11 @@
 // on their way out; a stream that follows ends when the pod has ended and its file is read. Where a
 // stream begins stands in the head of the answer, so that a client whose connection was lost can ask
 // for what comes behind what it has.
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "api/call.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "io/clock.h"
-#include "io/file.h"
+#include "io/rolled.h"
 
 enum {
     PIECE_BYTES = 64 * 1024,
@@ -28,9 +23,9 @@ struct log_stream {
     struct call *call;
     struct uuid pod;
     uint32_t attempt;
-    int fd; /* -1: the file is not there yet */
+    struct rolled parts;
     struct str path;
-    int64_t offset;
+    int64_t offset; /* in the whole output */
     bool follow, ended;
 };
 
@@ -42,32 +37,8 @@ static void on_over(void *arg)
         at = &(*at)->next;
     }
     *at = s->next;
-    file_close(&s->fd);
+    rolled_close(&s->parts);
     mem_free(s);
-}
-
-/* Where the last `lines` lines begin, looking back no further than TAIL_BYTES_MAX. */
-static int64_t tail_offset(int fd, int64_t lines)
-{
-    char piece[PIECE_BYTES];
-    int64_t size = lseek(fd, 0, SEEK_END);
-    int64_t at = size;
-    int64_t found = 0;
-    while (at > 0 && size - at < TAIL_BYTES_MAX) {
-        int64_t len = at < PIECE_BYTES ? at : PIECE_BYTES;
-        at -= len;
-        ssize_t n = pread(fd, piece, (size_t)len, at);
-        for (ssize_t i = n - 1; i >= 0; i--) {
-            bool last = at + i == size - 1; /* the end of the last line begins no new one */
-            if (piece[i] == '\n' && !last && ++found == lines) {
-                return at + i + 1;
-            }
-        }
-        if (lines == 0) {
-            return size;
-        }
-    }
-    return at > 0 ? at : 0;
 }
 
 /* The pod goes on under this attempt, and its file may grow. */
@@ -87,31 +58,24 @@ static bool is_live(const struct log_stream *s)
     return false;
 }
 
-static void open_file(struct log_stream *s)
-{
-    if (s->fd < 0) {
-        s->fd = open(s->path.ptr, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    }
-}
-
-/* A log that has grown too large is put aside, and another begun under its name. */
-static bool is_begun_anew(const struct log_stream *s)
-{
-    struct stat ours, named;
-    return s->fd >= 0 && fstat(s->fd, &ours) == 0 &&
-           fstatat(AT_FDCWD, s->path.ptr, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-           (ours.st_ino != named.st_ino || ours.st_dev != named.st_dev);
-}
-
 static void find_start(struct log_stream *s, int64_t tail)
 {
-    struct stat st;
-    open_file(s);
-    if (s->fd >= 0 && tail >= 0) {
-        s->offset = tail_offset(s->fd, tail);
-    } else if (s->fd < 0 || fstat(s->fd, &st) != 0 || s->offset > st.st_size) {
-        s->offset = 0;
+    rolled_open(&s->parts, s->path.ptr);
+    bool other = s->offset > rolled_end(&s->parts); /* of a log that is no more */
+    s->offset = tail >= 0 ? rolled_tail(&s->parts, tail, TAIL_BYTES_MAX)
+                          : num_max_i64(other ? 0 : s->offset, s->parts.first);
+}
+
+/* Goes over to the parts that there are now; false: what comes next is in none of them. */
+static bool look_again(struct log_stream *s)
+{
+    rolled_close(&s->parts);
+    rolled_open(&s->parts, s->path.ptr);
+    if (s->offset < s->parts.first) {
+        http_stream_cut(s->call->request);
+        s->ended = true;
     }
+    return !s->ended;
 }
 
 /* True when there may be more at once. */
@@ -120,20 +84,17 @@ static bool move_piece(struct log_stream *s)
     char piece[PIECE_BYTES];
     struct http_request *r = s->call->request;
     bool live = is_live(s); /* before reading: what it wrote until then is read now */
-    bool anew = is_begun_anew(s);
-    open_file(s);
-    ssize_t n = s->fd >= 0 ? pread(s->fd, piece, sizeof piece, s->offset) : 0;
+    bool old = rolled_is_old(&s->parts, s->path.ptr);
+    size_t n = rolled_read(&s->parts, piece, sizeof piece, s->offset);
     if (n > 0) {
-        s->offset += n;
+        s->offset += (int64_t)n;
         if (!http_stream_write(r, (struct str){piece, (uint32_t)n})) {
             s->ended = true;
         }
         return !s->ended;
     }
-    if (anew && s->follow) {
-        file_close(&s->fd);
-        s->offset = 0;
-        return true;
+    if (old && s->follow) {
+        return look_again(s);
     }
     if (!s->follow || !live) {
         http_stream_end(r);
@@ -223,7 +184,7 @@ static bool find_log(struct call *c, const struct workload *wl, const struct pod
     }
     s->pod = p->id;
     s->attempt = attempt > 0 ? (uint32_t)attempt : previous ? p->attempt - 1 : p->attempt;
-    s->path = host->log_path(host->ctx, p->id, s->attempt, false, c->arena);
+    s->path = host->log_path(host->ctx, p->id, s->attempt, c->arena);
     return true;
 }
 
@@ -256,7 +217,6 @@ static void say_start(struct call *c, const struct log_stream *s)
 void get_logs(struct call *c)
 {
     struct log_stream found = {
-        .fd = -1,
         .follow = body_bool(c->args, STR("follow"), false),
         .offset = body_i64(c->args, STR("offset"), 0),
     };

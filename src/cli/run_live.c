@@ -135,15 +135,31 @@ int live_wait(struct cli *cli, struct str path, int64_t timeout_ms)
 /* Logs. */
 
 struct log_sink {
-    int64_t left; /* bytes that may still be written, -1: all */
-    int64_t got;  /* of this connection */
+    struct cli *cli;
+    int64_t left;  /* bytes that may still be written, -1: all */
+    int64_t got;   /* of this connection */
+    int64_t asked; /* where it was to begin in the output, -1: wherever */
 };
+
+// A large log loses its beginning.
+static void log_tell_lost(const struct log_sink *s)
+{
+    int64_t from;
+    if (s->asked >= 0 && num_parse_i64(client_header(&s->cli->client, "Weir-Offset"), &from) &&
+        from > s->asked && !s->cli->quiet) {
+        fprintf(stderr, "%lld bytes of output before this are no longer kept\n",
+                (long long)(from - s->asked));
+    }
+}
 
 static bool log_write(void *ctx, struct str piece)
 {
     struct log_sink *s = ctx;
     if (s->left >= 0 && (int64_t)piece.len > s->left) {
         piece.len = (uint32_t)s->left;
+    }
+    if (s->got == 0) {
+        log_tell_lost(s);
     }
     s->got += piece.len;
     s->left -= s->left >= 0 ? (int64_t)piece.len : 0;
@@ -152,8 +168,7 @@ static bool log_write(void *ctx, struct str piece)
 }
 
 // What asks for the rest of the output that the last connection began with, or "" when there was none.
-static struct str log_rest(struct cli *cli, struct str path, bool follow,
-                           const struct log_sink *sink)
+static struct str log_rest(struct cli *cli, struct str path, bool follow, struct log_sink *sink)
 {
     struct client *c = &cli->client;
     struct str pod = client_header(c, "Weir-Pod"), attempt = client_header(c, "Weir-Attempt");
@@ -161,17 +176,18 @@ static struct str log_rest(struct cli *cli, struct str path, bool follow,
     if (!num_parse_i64(client_header(c, "Weir-Offset"), &offset)) {
         return STR("");
     }
+    sink->asked = offset + sink->got;
     struct str rest = client_query(c, str_sub(path, 0, str_find(path, '?')), "pod", pod);
     rest = client_query(c, rest, "attempt", attempt);
     rest = client_query(c, rest, "offset",
-                        arena_printf(&cli->arena, "%lld", (long long)(offset + sink->got)));
+                        arena_printf(&cli->arena, "%lld", (long long)sink->asked));
     return follow ? client_query(c, rest, "follow", STR("1")) : rest;
 }
 
 // The output ends when the pod has: a connection that is lost before is made again.
-static int stream_logs(struct cli *cli, struct str path, bool follow, int64_t limit)
+static int stream_logs(struct cli *cli, struct str path, bool follow, bool whole, int64_t limit)
 {
-    struct log_sink sink = {.left = limit};
+    struct log_sink sink = {.cli = cli, .left = limit, .asked = whole ? 0 : -1};
     struct client_stream_hooks hooks = {.sink = log_write, .ctx = &sink};
     path = follow ? client_query(&cli->client, path, "follow", STR("1")) : path;
     for (int64_t lost_ms = 0;;) {
@@ -217,7 +233,8 @@ int run_logs(struct cli *cli, const struct args *args)
         path = client_query(&cli->client, path, "tail",
                             arena_printf(&cli->arena, "%lld", (long long)tail));
     }
-    return stream_logs(cli, path, args_has(args, "follow"), args_number(args, "limit-bytes", -1));
+    return stream_logs(cli, path, args_has(args, "follow"), tail < 0,
+                       args_number(args, "limit-bytes", -1));
 }
 
 static int ended_status(struct cli *cli, const struct doc *w)
@@ -244,7 +261,7 @@ int live_attach(struct cli *cli, struct str path, struct str pod, int64_t timeou
     for (;;) {
         struct arena_mark mark = arena_mark(&cli->arena);
         int failed = live_wait(cli, path, timeout_ms);
-        failed = failed ? failed : stream_logs(cli, logs, true, -1);
+        failed = failed ? failed : stream_logs(cli, logs, true, true, -1);
         if (failed) {
             return failed;
         }

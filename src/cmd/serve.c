@@ -72,11 +72,10 @@ static void no_observations(void *ctx, cluster_observe *observe, void *arg)
 
 /* ---- what the API asks of the agent ---- */
 
-static struct str log_path(void *ctx, struct uuid pod, uint32_t attempt, bool older,
-                           struct arena *arena)
+static struct str log_path(void *ctx, struct uuid pod, uint32_t attempt, struct arena *arena)
 {
     const struct serve *s = ctx;
-    return agent_log_path(s->agent, pod, attempt, older, arena);
+    return agent_log_path(s->agent, pod, attempt, arena);
 }
 
 static enum status exec_in(void *ctx, struct uuid pod, const struct str *argv, uint32_t argc,

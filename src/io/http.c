@@ -302,6 +302,12 @@ void http_stream_end(struct http_request *r)
     wake(r->private);
 }
 
+void http_stream_cut(struct http_request *r)
+{
+    r->private->stream_dropped = true;
+    wake(r->private);
+}
+
 size_t http_stream_pending(const struct http_request *r)
 {
     return r->private->out.len - r->private->out_taken;

@@ -90,6 +90,8 @@ bool http_answered(const struct http_request *r);
 void http_stream_begin(struct http_request *r, int code, const char *content_type);
 bool http_stream_write(struct http_request *r, struct str bytes);
 void http_stream_end(struct http_request *r);
+/* http_stream_cut ends it so that its reader sees that it is not whole. Write no more. */
+void http_stream_cut(struct http_request *r);
 size_t http_stream_pending(const struct http_request *r); /* bytes not yet taken */
 
 /* http_upgrade answers 101 with what http_set_header set, then calls fn with the socket (to be used

@@ -6,6 +6,7 @@
 #include "api/call.h"
 #include "base/num.h"
 #include "io/file.h"
+#include "io/rolled.h"
 #include "io/ws.h"
 #include "server.h"
 
@@ -336,6 +337,88 @@ TEST(logs_are_read_from_the_end_and_followed_until_the_pod_is_gone)
     EXPECT(becomes("/workloads/team-a/two", "phase", "Stopped"));
     EXPECT_I64(get("/workloads/team-a/two/logs?follow=1&tail=1"), 200); /* ends, since it ended */
     EXPECT_I64((int64_t)server.body.len, 100000);
+    server_stop();
+}
+
+TEST(logs_that_have_grown_large_are_read_across_their_parts)
+{
+    server_start();
+    apply_plan_text();
+    EXPECT_I64(post("/workloads", JOB("two", "team-a", ",\"gpu_devices\":1")), 201);
+    EXPECT(becomes("/workloads/team-a/two", "phase", "Running"));
+    CLEANUP(file_close) int dir_fd = open(server.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct rolled_writer log;
+    rolled_writer_open(&log, dir_fd, "log-1");
+    EXPECT(rolled_writer_add(&log, STR("first\nsecond\n")));
+    rolled_writer_next(&log);
+    EXPECT(rolled_writer_add(&log, STR("third\n")));
+    EXPECT_I64(get("/workloads/team-a/two/logs"), 200);
+    EXPECT_STR(buf_view(&server.body), STR("first\nsecond\nthird\n"));
+    EXPECT_I64(get("/workloads/team-a/two/logs?tail=2"), 200);
+    EXPECT_STR(buf_view(&server.body), STR("second\nthird\n"));
+    EXPECT_STR(header("Weir-Offset"), STR("6"));
+    EXPECT_I64(get("/workloads/team-a/two/logs?offset=15"), 200);
+    EXPECT_STR(buf_view(&server.body), STR("ird\n"));
+    rolled_writer_next(&log);
+    EXPECT(rolled_writer_add(&log, STR("fourth\n")));
+    EXPECT_I64(get("/workloads/team-a/two/logs?offset=2"), 200); /* no longer kept */
+    EXPECT_STR(buf_view(&server.body), STR("third\nfourth\n"));
+    EXPECT_STR(header("Weir-Offset"), STR("13"));
+    file_close(&log.fd);
+    server_stop();
+}
+
+struct followed {
+    struct buf text;
+    struct rolled_writer *log;
+    uint32_t seen;
+};
+
+/* As each word is seen, the next comes in a part of its own; behind the last, more than is kept. */
+static size_t on_followed(char *bytes, size_t size, size_t count, void *arg)
+{
+    struct followed *f = arg;
+    static const char *const words[] = {"first\n", "second\n", "third\n"};
+    buf_add(&f->text, bytes, size * count);
+    if (f->seen < COUNT_OF(words) && str_ends(buf_view(&f->text), str_from_c(words[f->seen]))) {
+        f->seen++;
+        for (uint32_t i = f->seen == COUNT_OF(words) ? 0 : 2; i < 3; i++) {
+            rolled_writer_next(f->log);
+            struct str word = f->seen == COUNT_OF(words) ? STR("lost\n")
+                                                         : str_from_c(words[f->seen]);
+            EXPECT(rolled_writer_add(f->log, word));
+        }
+    }
+    return size * count;
+}
+
+TEST(a_log_is_followed_across_its_parts_and_cut_off_where_some_is_lost)
+{
+    server_start();
+    apply_plan_text();
+    EXPECT_I64(post("/workloads", JOB("two", "team-a", ",\"gpu_devices\":1")), 201);
+    EXPECT(becomes("/workloads/team-a/two", "phase", "Running"));
+    CLEANUP(file_close) int dir_fd = open(server.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct rolled_writer log;
+    rolled_writer_open(&log, dir_fd, "log-1");
+    EXPECT(rolled_writer_add(&log, STR("first\n")));
+    struct followed f = {.log = &log};
+    buf_init(&f.text, 1 << 20);
+    CURL *curl = curl_easy_init();
+    curl_easy_setopt(curl, CURLOPT_URL, "http://box" PREFIX "/workloads/team-a/two/logs?follow=1");
+    curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, server.socket);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_followed);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &f);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT, 20L);
+    CURLcode code = curl_easy_perform(curl);
+    EXPECT(code == CURLE_PARTIAL_FILE || code == CURLE_RECV_ERROR);
+    curl_easy_cleanup(curl);
+    EXPECT_STR(buf_view(&f.text), STR("first\nsecond\nthird\n"));
+    EXPECT_I64(get("/workloads/team-a/two/logs?offset=19"), 200); /* as the client goes on */
+    EXPECT_STR(header("Weir-Offset"), STR("24"));
+    EXPECT_STR(buf_view(&server.body), STR("lost\nlost\n"));
+    buf_done(&f.text);
+    file_close(&log.fd);
     server_stop();
 }
 

@@ -41,12 +41,11 @@ struct server {
 
 static struct server server;
 
-static struct str log_path(void *ctx, struct uuid pod, uint32_t attempt, bool older,
-                           struct arena *arena)
+static struct str log_path(void *ctx, struct uuid pod, uint32_t attempt, struct arena *arena)
 {
     struct server *s = ctx;
     (void)pod;
-    return arena_printf(arena, "%s/log-%u%s", s->dir, attempt, older ? "-older" : "");
+    return arena_printf(arena, "%s/log-%u", s->dir, attempt);
 }
 
 static enum status exec_in(void *ctx, struct uuid pod, const struct str *argv, uint32_t argc,

@@ -678,6 +678,18 @@ def logs_go_on_where_they_were_when_the_server_is_restarted(cli):
 
 
 @server_test
+def a_large_log_is_read_across_its_parts(cli):
+    count = (66 << 20) // 64  # lines of 64 bytes: a part is put aside at 64 MiB
+    submit(cli, "large", command=("sh", "-c", f"yes {'x' * 63} | head -n {count}; seq 3"))
+    follow = subprocess.Popen([WEIR, "training", "logs", "large", "-p", "team-a", "-f",
+                               "--wait-timeout", "1m"], env=cli.env, stdout=subprocess.PIPE)
+    followed = follow.communicate(timeout=DEADLINE_S)[0].decode()
+    equal((follow.returncode, len(followed), followed[-8:]), (0, count * 64 + 6, "x\n1\n2\n3\n"))
+    holds(cli.ok("training", "logs", "large", "-p", "team-a") == followed, "not what was followed")
+    gone(cli, "large")
+
+
+@server_test
 def attach_ends_as_the_workload_ends(cli):
     code, out, err = cli.run("training", "submit", "ends-7", "-p", "team-a", "-i", "host",
                              "--attach", "--", "sh", "-c", "echo here; exit 7")
