@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/args.h"
+#include "api/audit.h"
 #include "api/call.h"
 #include "api/guard.h"
 #include "base/check.h"
@@ -325,6 +326,7 @@ struct api *api_new(const struct api_config *config)
     api->server = arena_str(&api->arena, config->server);
     api->tokens = config->key != NULL ? tokens_new(config->key) : NULL;
     api->guard = guard_new();
+    api->audit = audit_new();
     arena_init(&api->seen_arenas[0], 0);
     arena_init(&api->seen_arenas[1], 0);
     return api;
@@ -369,6 +371,11 @@ void api_stop(struct api *api)
     logs_stop(api);
 }
 
+void api_recorded(void *ctx, const struct input *in)
+{
+    audit_record(((struct api *)ctx)->audit, in);
+}
+
 void api_changed(void *ctx)
 {
     struct api *api = ctx;
@@ -383,6 +390,7 @@ void api_free(struct api *api)
     }
     plans_free(api);
     tokens_free(api->tokens);
+    audit_free(api->audit);
     guard_free(api->guard);
     arena_done(&api->book_arena);
     route_table_done(&api->table);

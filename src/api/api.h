@@ -42,6 +42,8 @@ struct api_config {
 struct api *api_new(const struct api_config *config);
 struct http_hooks api_hooks(struct api *api);
 void api_set_writer(struct api *api, struct writer *writer);
+/* api_recorded is called for each input (writer_config.recorded): the audit keeps it. */
+void api_recorded(void *api, const struct input *in);
 /* api_changed is called after each batch (writer_config.changed): watchers hear of it. */
 void api_changed(void *api);
 /* api_stop ends streams and bridges; before http_free. api_free: after it. */

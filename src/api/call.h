@@ -23,6 +23,7 @@ struct bridge;
 struct kept_name;
 struct demands;
 struct guard;
+struct audit;
 
 struct kept_plan {
     int64_t revision;
@@ -57,6 +58,8 @@ struct api {
     struct bridge *bridges;
     /* names.c */
     struct kept_name *names;
+    /* audit.c */
+    struct audit *audit;
     /* plans.c */
     struct kept_plan kept[PLANS_KEPT];
 };
@@ -99,8 +102,8 @@ struct call {
 
 extern const struct route_group group_weir, group_common, group_departments, group_projects,
     group_node_pools, group_nodes, group_clusters, group_workloads, group_submit, group_events,
-    group_properties, group_users, group_accounts, group_keys, group_roles, group_rules,
-    group_later;
+    group_properties, group_audit, group_users, group_accounts, group_keys, group_roles,
+    group_rules, group_later;
 
 /* ---- answering ---- */
 
@@ -166,6 +169,7 @@ void name_keep(struct call *c, struct str project, struct str prefix, struct str
 void name_done(struct call *c);
 
 /* ---- handlers, by file ---- */
+void get_audit(struct call *c);
 void get_whoami(struct call *c);
 void get_version(struct call *c);
 void get_openapi(struct call *c);

@@ -39,6 +39,10 @@ static const struct schema_row schemas[] = {
 #define WORKLOAD_ARGS                                            \
     "project str, phase str, kind str, name str, deleted bool, " \
     "limit int(0..1000) = 500, offset int(0..) = 0"
+#define AUDIT_ARGS                                                              \
+    "since ts, until ts, subject str, result 'done'|'refused', "                \
+    "action 'create'|'update'|'delete'|'sign-in'|'sign-out'|'reset-password', " \
+    "limit int(1..1000) = 100, offset int(0..) = 0"
 #define LOG_ARGS                                                   \
     "pod str, follow bool, tail int(-1..1000000), previous bool, " \
     "attempt int(1..4294967295), offset int(0..)"
@@ -95,6 +99,8 @@ static const struct route routes[] = {
      "Workloads, a page at a time",                                                                                                                                                                          0,              "read workloads"                       },
     {"POST",   P "/workloads",                    "submit_workload",  post_workload,    NULL,                          "WeirSubmission", 201, "obj",
      "Submit a workload",                                                                                                                                                                                    0,              "create workloads at project project"  },
+    {"GET",    P "/audit",                        "show_audit",       get_audit,        AUDIT_ARGS,                    NULL,             200, "Items",
+     "Who did what, and who was refused what, the newest first",                                                                                                                                             0,              "read events-history"                  },
     {"GET",    P "/workloads/watch",              "watch_workloads",  watch_workloads,  "project str",                 NULL,             200,
      NULL,                                                                                                                                                   "Workloads as they change, a stream of events", ROUTE_STREAM,   "read workloads"                       },
     {"GET",    P "/workloads/{workload}",         "show_workload",    get_workload,     NULL,                          NULL,             200, "obj",

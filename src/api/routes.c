@@ -7,6 +7,6 @@ const struct route_group *const route_groups[] = {
     &group_weir,     &group_common, &group_clusters,  &group_node_pools, &group_departments,
     &group_projects, &group_nodes,  &group_workloads, &group_submit,     &group_properties,
     &group_events,   &group_tokens, &group_users,     &group_accounts,   &group_keys,
-    &group_roles,    &group_rules,  &group_later,
+    &group_roles,    &group_rules,  &group_audit,     &group_later,
 };
 const uint32_t route_groups_count = COUNT_OF(route_groups);

@@ -20,6 +20,7 @@
 #include "engine/replay.h"
 #include "io/clock.h"
 #include "io/log.h"
+#include "model/audit.h"
 #include "model/record.h"
 
 enum {
@@ -96,6 +97,22 @@ static struct entry *batch_add(struct batch *b, const struct input *input, write
     return e;
 }
 
+static struct str command_name(enum input_kind kind)
+{
+    static const struct str names[INPUT_KIND_COUNT] = {
+        [INPUT_PLAN_APPLY] = STRS("plan apply"),
+        [INPUT_SUBMIT] = STRS("submit"),
+        [INPUT_SUSPEND] = STRS("suspend"),
+        [INPUT_RESUME] = STRS("resume"),
+        [INPUT_DELETE] = STRS("delete"),
+        [INPUT_IDENTITY] = STRS("identity"),
+        [INPUT_NAME_CLUSTER] = STRS("name cluster"),
+        [INPUT_NODE_DRAIN] = STRS("node drain"),
+        [INPUT_NODE_UNDRAIN] = STRS("node undrain"),
+    };
+    return names[kind];
+}
+
 /* ---- applying ---- */
 
 static void apply(struct writer *w, const struct input *in, struct outcome *outcome)
@@ -134,12 +151,39 @@ static void maybe_checkpoint(struct writer *w)
     }
 }
 
+static void record(struct writer *w, const struct input *in)
+{
+    if (w->config.recorded != NULL) {
+        w->config.recorded(w->config.changed_ctx, in);
+    }
+}
+
+// A command that another in its batch was faster than: the audit is to say that nothing came of it.
+static void note_refused(struct writer *w, const struct input *command,
+                         const struct outcome *outcome)
+{
+    struct input in = {
+        .kind = INPUT_REFUSED,
+        .author = command->author,
+        .origin = command->origin,
+        .refused = {.what = command_name(command->kind),
+                    .status = (uint32_t)outcome->status,
+                    .text = str_from_c(outcome->err.text),
+                    .command_seq = command->seq},
+    };
+    batch_add(w->gathering, &in, NULL, NULL);
+}
+
 static void finish_applied(struct writer *w, struct batch *b)
 {
     for (uint32_t i = 0; i < b->entries.count; i++) {
         struct entry *e = &b->entries.items[i];
         struct outcome outcome;
         apply(w, &e->input, &outcome);
+        record(w, &e->input);
+        if (outcome.status != STATUS_OK && input_is_command(e->input.kind)) {
+            note_refused(w, &e->input, &outcome);
+        }
         if (e->done != NULL) {
             e->done(e->arg, &outcome);
         }
@@ -365,18 +409,7 @@ void writer_command(struct writer *w, const struct input *command, writer_done *
             return;
         }
         if (!outcome.repeated) {
-            static const struct str names[INPUT_KIND_COUNT] = {
-                [INPUT_PLAN_APPLY] = STRS("plan apply"),
-                [INPUT_SUBMIT] = STRS("submit"),
-                [INPUT_SUSPEND] = STRS("suspend"),
-                [INPUT_RESUME] = STRS("resume"),
-                [INPUT_DELETE] = STRS("delete"),
-                [INPUT_IDENTITY] = STRS("identity"),
-                [INPUT_NAME_CLUSTER] = STRS("name cluster"),
-                [INPUT_NODE_DRAIN] = STRS("node drain"),
-                [INPUT_NODE_UNDRAIN] = STRS("node undrain"),
-            };
-            writer_refused(w, command->author, &command->origin, names[command->kind],
+            writer_refused(w, command->author, &command->origin, command_name(command->kind),
                            &outcome.err);
         }
     }
@@ -439,12 +472,29 @@ bool writer_disk_ok(const struct writer *w, struct err *err)
 struct start {
     struct writer *w;
     struct replay replay;
+    struct arena arena;     /* of the record in hand */
     int64_t checkpoint_seq; /* what the records up to it did is in the checkpoint */
 };
+
+static enum status start_audit(struct start *start, struct str bytes, struct err *err)
+{
+    struct arena *arena = &start->arena;
+    struct input *in = ARENA_NEW(arena, struct input);
+    enum status status = record_decode(&record_audited, bytes, arena, in, err);
+    if (status == STATUS_OK) {
+        record(start->w, in);
+    }
+    arena_reset(arena);
+    return status;
+}
 
 static enum status start_record(void *arg, int64_t seq, struct str bytes, struct err *err)
 {
     struct start *start = arg;
+    enum status status = start_audit(start, bytes, err);
+    if (status != STATUS_OK) {
+        return err_wrap(err, "record %lld", (long long)seq);
+    }
     if (seq <= start->checkpoint_seq) {
         return STATUS_OK;
     }
@@ -457,6 +507,7 @@ static enum status restore(struct writer *w, struct writer_report *report, struc
     struct store *store = w->config.store;
     struct engine *engine = w->config.engine;
     struct start start = {.w = w};
+    arena_init(&start.arena, 0);
     replay_init(&start.replay, engine, false);
     int64_t seq = 0;
     uint64_t hash = 0;
@@ -484,6 +535,7 @@ static enum status restore(struct writer *w, struct writer_report *report, struc
     report->replayed = start.replay.inputs;
     w->inputs_since = start.replay.inputs;
     replay_done(&start.replay);
+    arena_done(&start.arena);
     return status;
 }
 

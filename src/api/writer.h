@@ -25,9 +25,13 @@ struct writer_config {
     enum status (*reopen)(void *ctx, struct err *err);
     void *reopen_ctx;
     int64_t (*now_ms)(void); /* wall clock; may go back: api/steady.h */
+    /* Every input that is stored, in order: those of the journal when the writer starts, of which only
+     * what record_audited reads is filled in, then each that is applied. Good for the call. May be
+     * NULL. */
+    void (*recorded)(void *ctx, const struct input *in);
     /* After every batch applied: the state has changed. May be NULL. */
     void (*changed)(void *ctx);
-    void *changed_ctx;
+    void *changed_ctx;                           /* of both */
     int64_t checkpoint_inputs, checkpoint_bytes; /* journalled since the last; 0: the defaults */
 };
 

@@ -167,6 +167,29 @@ static const struct flag pages[] = {
 };
 SET(flags_pages, "Paging", pages);
 
+static const struct flag audit[] = {
+    {.name = "since",
+     .kind = FLAG_DURATION,
+     .metavar = "TIME",
+     .help = "Not older than this (90 days)"},
+    {.name = "until", .kind = FLAG_DURATION, .metavar = "TIME", .help = "Not newer than this"},
+    {.name = "subject",
+     .kind = FLAG_TEXT,
+     .metavar = "NAME",
+     .help = "Of this user or service account"},
+    {.name = "action",
+     .kind = FLAG_WORD,
+     .metavar = "create|update|delete|sign-in|sign-out|reset-password",
+     .help = "Only these"},
+    {.name = "result", .kind = FLAG_WORD, .metavar = "done|refused", .help = "Only these"},
+    {.name = "max-items",
+     .kind = FLAG_WHOLE,
+     .metavar = "N",
+     .min = 1,
+     .help = "The newest so many (100)"},
+};
+SET(flags_audit, "Which", audit);
+
 static const struct flag logs[] = {
     {.name = "follow",
      .letter = 'f',

@@ -20,5 +20,7 @@ command_run run_workload_list, run_workload_describe, run_workload_suspend, run_
 command_run run_logs, run_attach, run_watch;
 /* run_exec.c */
 command_run run_exec, run_bash;
+/* run_audit.c */
+command_run run_audit;
 /* run_plan.c */
 command_run run_plan_check, run_plan_diff, run_plan_apply, run_plan_export;

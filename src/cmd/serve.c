@@ -173,6 +173,12 @@ static void report(struct serve *s)
     }
 }
 
+static void on_recorded(void *ctx, const struct input *in)
+{
+    struct serve *s = ctx;
+    api_recorded(s->api, in);
+}
+
 static void on_changed(void *ctx)
 {
     struct serve *s = ctx;
@@ -330,6 +336,7 @@ static enum status open_state(struct serve *s, struct err *err)
         .reopen = reopen,
         .reopen_ctx = s,
         .now_ms = clock_wall_ms,
+        .recorded = on_recorded,
         .changed = on_changed,
         .changed_ctx = s,
     };

@@ -2,6 +2,8 @@
 // input: the tables that describe it field by field. Tags are stored: append only, never reuse.
 #include "model/input.h"
 
+#include "model/audit.h"
+
 static const struct field plan_removal_fields[] = {
     F_U32(1, struct plan_removal, what),
     F_STR(2, struct plan_removal, name),
@@ -51,6 +53,7 @@ static const struct field refused_fields[] = {
     F_STR(1, struct refused, what),
     F_U32(2, struct refused, status),
     F_STR(3, struct refused, text),
+    F_I64(4, struct refused, command_seq),
 };
 static const struct record record_refused = RECORD("refused", struct refused, refused_fields);
 
@@ -124,6 +127,26 @@ static const struct field input_fields[] = {
     F_RECORD(20, struct input, name_cluster, record_name_cluster),
 };
 const struct record record_input = RECORD("input", struct input, input_fields);
+
+/* The same tags, of those fields alone that the audit is made of. */
+static const struct field audited_submit_fields[] = {F_STR(2, struct submit, name)};
+static const struct record record_audited_submit = RECORD("submit", struct submit,
+                                                          audited_submit_fields);
+static const struct field audited_identity_fields[] = {F_U32(1, struct identity_change, op)};
+static const struct record record_audited_identity = RECORD(
+    "identity_change", struct identity_change, audited_identity_fields);
+static const struct field audited_fields[] = {
+    F_I64(1, struct input, seq),
+    F_I64(2, struct input, now_ms),
+    F_U32(3, struct input, kind),
+    F_STR(5, struct input, author),
+    F_STR(8, struct input, node_name),
+    F_RECORD(10, struct input, submit, record_audited_submit),
+    F_RECORD(13, struct input, refused, record_refused),
+    F_RECORD(15, struct input, identity, record_audited_identity),
+    F_RECORD(16, struct input, origin, record_origin),
+};
+const struct record record_audited = RECORD("input", struct input, audited_fields);
 
 bool input_is_command(enum input_kind kind)
 {

@@ -77,6 +77,7 @@ struct refused {
     struct str what;
     uint32_t status;
     struct str text;
+    int64_t command_seq; /* it was in the journal already, under this number; 0: it was not */
 };
 
 /* Of a command, for the audit: where it came from, and what it was about when the edge decided

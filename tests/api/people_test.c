@@ -348,6 +348,51 @@ TEST(nobody_gives_more_than_they_have)
     server_stop();
 }
 
+static const char *audit_of(const char *token, const char *query)
+{
+    EXPECT_I64(as(token, "GET", PATH(PREFIX "/audit?%s", query), NULL), 200);
+    return keep("total");
+}
+
+TEST(the_audit_is_read_within_ones_scope)
+{
+    start();
+    give(&server.world, SUBJECT_USER, "dev@x", ROLE_AUDITOR, (struct scope){SCOPE_DEPARTMENT, 3});
+    add_user(&server.world, 9, "none@x");
+    const char *none = token_by_password("none@x");
+    EXPECT_I64(as(none, "GET", PREFIX "/audit", NULL), 403);
+    EXPECT_I64(as(root, "POST", PREFIX "/workloads",
+                  "{\"name\":\"job\",\"project\":\"team-a\",\"spec\":{\"command\":[\"true\"]}}"),
+               201);
+    EXPECT_I64(as(dev, "POST", PREFIX "/workloads",
+                  "{\"name\":\"job\",\"project\":\"team-a\",\"spec\":{\"command\":[\"true\"]}}"),
+               409);
+    EXPECT_I64(as(root, "POST", "/api/v1/users", "{\"email\":\"more@x\"}"), 201);
+
+    /* The tenant's auditor sees all, who reads that of a department what was in it. */
+    EXPECT_STR(str_from_c(audit_of(root, "subject=root@x&action=create")), STR("2"));
+    EXPECT_STR(str_from_c(audit_of(dev, "subject=root@x&action=create")), STR("1"));
+    EXPECT_STR(at("items[0].name"), STR("job"));
+    EXPECT_STR(at("items[0].entity"), STR("trainings"));
+    EXPECT_STR(at("items[0].result"), STR("done"));
+    EXPECT_STR(str_from_c(audit_of(dev, "result=refused&subject=dev@x")), STR("1"));
+    EXPECT_STR(at("items[0].status"), STR("conflict"));
+    EXPECT(at("items[0].message").len > 10);
+    EXPECT_STR(str_from_c(audit_of(root, "subject=dev@x&action=sign-in")), STR("1"));
+    EXPECT_STR(str_from_c(audit_of(root, "until=2001-01-01T00:00:00Z")), STR("0"));
+    EXPECT_I64(as(root, "GET", PREFIX "/audit?action=eat", NULL), 400);
+
+    EXPECT_I64(as(dev, "GET",
+                  "/api/v1/audit/log?start=2001-01-01T00:00:00Z&end=2101-01-01T00:00:00Z&"
+                  "filterBy=action%3D%3Dcreate,result%3D%3DFailed",
+                  NULL),
+               200);
+    EXPECT_STR(at("total"), STR("1"));
+    EXPECT_STR(at("audit_logs[0].http_status_code"), STR("409"));
+    EXPECT_I64(as(dev, "GET", "/api/v1/audit/log?start=2001-01-01T00:00:00Z", NULL), 400);
+    server_stop();
+}
+
 TEST(several_rules_at_once)
 {
     start();

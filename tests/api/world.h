@@ -135,6 +135,14 @@ static void world_changed(void *ctx)
     }
 }
 
+static void world_recorded(void *ctx, const struct input *in)
+{
+    struct world *w = ctx;
+    if (w->api != NULL) {
+        api_recorded(w->api, in);
+    }
+}
+
 static enum status world_start_writer(struct world *w, struct err *err)
 {
     w->engine = engine_new();
@@ -146,6 +154,7 @@ static enum status world_start_writer(struct world *w, struct err *err)
         .reopen = world_reopen,
         .reopen_ctx = w,
         .now_ms = world_clock,
+        .recorded = world_recorded,
         .changed = world_changed,
         .changed_ctx = w,
         .checkpoint_inputs = w->checkpoint_inputs,

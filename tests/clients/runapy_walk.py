@@ -673,6 +673,31 @@ def walk_service_accounts(w, make):
            "delete_service_account_by_id")
 
 
+def walk_audit(w):
+    """What the walk has done is in there."""
+    api = w.kind.client.audit.audit_logs
+    now = datetime.datetime.utcnow()
+    hours = {"start": now - datetime.timedelta(hours=1), "end": now + datetime.timedelta(hours=1)}
+    everything = w.data(api.get_audit_logs, **hours, number_of_samples=1000)
+    check(everything["total"] > 20, everything["total"])
+    same(len(everything["audit_logs"]), min(everything["total"], 1000))
+    made = w.data(api.get_audit_logs, **hours, filter_by=["entity_name==walk-ci", "action==create"])
+    same([(e["result"], e["subject_type"], e["http_method"]) for e in made["audit_logs"]],
+         [("Succeeded", "App", "POST")])
+    w.fails(ForbiddenException, w.access.tokens.grant_token, models.TokenRequest(
+        grant_type="client_credentials", client_id="walk-nobody", client_secret="x"))
+    failed = w.until("the refused sign-in is in the audit", lambda: w.data(
+        api.get_audit_logs, **hours, filter_by=["subject==walk-nobody"])["audit_logs"])
+    same((failed[0]["action"], failed[0]["result"]), ("sign-in", "Failed"))
+    first = w.data(api.get_audit_logs, **hours, number_of_samples=1, sort_by="timestamp",
+                   sort_order="asc")
+    same((len(first["audit_logs"]), first["next"]), (1, 1))
+    check(first["audit_logs"][0]["timestamp"] < everything["audit_logs"][0]["timestamp"], "order")
+    lines = w.data(api.download_audit_logs, **hours, file_type="CSV")
+    check("walk-nobody" in (lines if isinstance(lines, str) else bytes(lines).decode()), lines)
+    w.done("get_audit_logs", "download_audit_logs")
+
+
 def main():
     url, client_id, client_secret, name, results = sys.argv[1:6]
     kinds = {"plain": Plain, "threaded": Threaded, "async": Async}
@@ -695,6 +720,7 @@ def main():
     walk_properties(w)
     walk_users(w, make)
     walk_service_accounts(w, make)
+    walk_audit(w)
     w.call(w.org.projects.delete_project, project)
     w.call(w.org.departments.delete_department, department)
     kind.close()

@@ -108,8 +108,6 @@ static const struct route routes[] = {
     LATER("DELETE", "/api/v1/asset/workload-template/{assetId}", "delete_template_by_id"),
     LATER("GET", "/api/v1/asset/workload-template/{assetId}", "get_template_by_id"),
     LATER("PUT", "/api/v1/asset/workload-template/{assetId}", "update_template"),
-    LATER("GET", "/api/v1/audit/log", "get_audit_logs"),
-    LATER("GET", "/api/v1/audit/log/file", "download_audit_logs"),
     LATER("GET", "/api/v1/cli-exposer/dist/{operatingSystem}/{architecture}/runai", "get_binary"),
     LATER("GET", "/api/v1/cli-exposer/docs/{documentName}", "get_manual_document"),
     LATER("GET", "/api/v1/cli-exposer/installer/linux", "get_installer_linux"),

@@ -233,7 +233,8 @@ bool list_select(struct list *l)
     choose(l, filters, count);
     arrange(l);
     int64_t offset = body_i64(l->c->args, STR("offset"), 0);
-    int64_t limit = body_i64(l->c->args, STR("limit"), UINT32_MAX);
+    const char *limit_arg = l->limit_arg != NULL ? l->limit_arg : "limit";
+    int64_t limit = body_i64(l->c->args, str_from_c(limit_arg), UINT32_MAX);
     l->first = (uint32_t)num_min_i64(offset, l->count);
     l->end = (uint32_t)num_min_i64(num_sat_add_i64(offset, limit), l->count);
     return true;

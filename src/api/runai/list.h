@@ -30,8 +30,9 @@ struct list {
     struct str (*name)(void *ctx, uint32_t row); /* what `search` looks into */
     bool (*seen)(void *ctx, uint32_t row); /* whether the one who asks may see it; NULL: all */
     void *ctx;
-    uint32_t rows_count; /* to choose from */
-    bool newest_first;   /* sortOrder when it is not given and nothing is sorted by */
+    uint32_t rows_count;   /* to choose from */
+    const char *limit_arg; /* NULL: limit */
+    bool newest_first;     /* sortOrder when it is not given and nothing is sorted by */
 
     /* list_select's */
     uint32_t *rows, count; /* that fit, in order */

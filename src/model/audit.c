@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/audit.h"
+
+#include "base/check.h"
+
+struct str audit_action_name(enum audit_action action)
+{
+    static const struct str names[AUDIT_ACTION_COUNT] = {
+        [AUDIT_CREATE] = STRS("create"),     [AUDIT_UPDATE] = STRS("update"),
+        [AUDIT_DELETE] = STRS("delete"),     [AUDIT_SIGN_IN] = STRS("sign-in"),
+        [AUDIT_SIGN_OUT] = STRS("sign-out"), [AUDIT_RESET_PASSWORD] = STRS("reset-password"),
+    };
+    DCHECK(action < AUDIT_ACTION_COUNT);
+    return names[action];
+}
+
+// What right was asked for; where the edge did not get that far, what the method asks for.
+static enum audit_action by_right(const struct origin *o)
+{
+    if (o->right == RIGHT_CREATE || (o->right == 0 && str_eq(o->method, STR("POST")))) {
+        return AUDIT_CREATE;
+    }
+    if (o->right == RIGHT_DELETE || (o->right == 0 && str_eq(o->method, STR("DELETE")))) {
+        return AUDIT_DELETE;
+    }
+    return AUDIT_UPDATE;
+}
+
+static enum audit_action action_of(const struct input *in)
+{
+    switch (in->kind) {
+    case INPUT_SUBMIT:
+        return AUDIT_CREATE;
+    case INPUT_DELETE:
+        return AUDIT_DELETE;
+    case INPUT_IDENTITY:
+        return in->identity.op == IDENTITY_SIGN_IN         ? AUDIT_SIGN_IN
+               : in->identity.op == IDENTITY_SIGN_OUT      ? AUDIT_SIGN_OUT
+               : in->identity.op == IDENTITY_USER_PASSWORD ? AUDIT_RESET_PASSWORD
+                                                           : by_right(&in->origin);
+    case INPUT_REFUSED:
+        return str_eq(in->refused.what, STR("sign-in")) ? AUDIT_SIGN_IN : by_right(&in->origin);
+    case INPUT_SUSPEND:
+    case INPUT_RESUME:
+    case INPUT_NODE_DRAIN:
+    case INPUT_NODE_UNDRAIN:
+        return AUDIT_UPDATE;
+    case INPUT_NONE:
+    case INPUT_PLAN_APPLY:
+    case INPUT_NAME_CLUSTER:
+    case INPUT_NODE_SEEN:
+    case INPUT_NODE_LOST:
+    case INPUT_POD_STARTED:
+    case INPUT_POD_EXITED:
+    case INPUT_POD_FAILED:
+    case INPUT_POD_CHECKPOINT:
+    case INPUT_TICK:
+    case INPUT_KIND_COUNT:
+        break;
+    }
+    return by_right(&in->origin);
+}
+
+bool audit_of(const struct input *in, struct audit_entry *out)
+{
+    bool refused = in->kind == INPUT_REFUSED;
+    if ((!refused && !input_is_command(in->kind)) || in->kind == INPUT_NAME_CLUSTER) {
+        return false;
+    }
+    *out = (struct audit_entry){
+        .seq = in->seq,
+        .at_ms = in->now_ms,
+        .subject = in->author,
+        .subject_kind = in->origin.author_kind,
+        .source = in->origin.source,
+        .action = action_of(in),
+        .entity = in->origin.entity,
+        .scope = in->origin.scope,
+        .name = in->origin.name,
+        .method = in->origin.method,
+        .path = in->origin.path,
+        .request = in->origin.request,
+        .refused = refused,
+        .status = refused ? (enum status)in->refused.status : STATUS_OK,
+        .text = in->refused.text,
+    };
+    if (out->name.len == 0) {
+        out->name = in->kind == INPUT_SUBMIT ? in->submit.name : in->node_name;
+    }
+    return true;
+}
