@@ -637,10 +637,12 @@ def logs_are_shown_and_followed(cli):
 
 @server_test
 def logs_go_on_where_they_were_when_the_server_is_restarted(cli):
-    gate, server = os.path.join(cli.home, "gate2"), cli.server
-    os.mkfifo(gate)
-    submit(cli, "goes-on", command=("sh", "-c", f"seq 9; for i in 1 2; do read x <{gate}; "
-                                    "echo again; done; exit 3"))
+    # A gate for each round: opened again before its writer has closed it, one lets through twice.
+    gates, server = [os.path.join(cli.home, f"gate-{n}") for n in (1, 2)], cli.server
+    for gate in gates:
+        os.mkfifo(gate)
+    submit(cli, "goes-on", command=("sh", "-c", f"seq 9; for gate in {' '.join(gates)}; do "
+                                    "read x <$gate; echo again; done; exit 3"))
     runs(cli, "goes-on")
     until("it has written", lambda: "9\n" in cli.run("training", "logs", "goes-on", "-p",
                                                      "team-a")[1])
@@ -650,7 +652,7 @@ def logs_go_on_where_they_were_when_the_server_is_restarted(cli):
               for verb, more in (("logs", ("-f", "--tail", "2")), ("attach", ()))]
     equal([follow[0].stdout.readline() for _ in range(2)], ["8\n", "9\n"])
     equal([follow[1].stdout.readline() for _ in range(9)][-1], "9\n")
-    for end in (signal.SIGTERM, signal.SIGKILL):
+    for end, gate in zip((signal.SIGTERM, signal.SIGKILL), gates):
         server.process.send_signal(end)
         server.process.wait(timeout=DEADLINE_S)
         server.start()
