@@ -13,6 +13,7 @@ TEST_CC := clang-19
 TIME ?= 60
 SOURCES = $(shell find src tests bench -name '*.[ch]' 2>/dev/null)
 SANITIZER_ENV = ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1 \
+	LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.txt:print_suppressions=0 \
 	UBSAN_OPTIONS=print_stacktrace=1 ASAN_SYMBOLIZER_PATH=$(shell command -v llvm-symbolizer-19)
 
 .PHONY: run test test-long check lint fuzz bench fmt deps help build/weir

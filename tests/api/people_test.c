@@ -354,6 +354,8 @@ static const char *audit_of(const char *token, const char *query)
     return keep("total");
 }
 
+#define FILE_OF_ALL "/api/v1/audit/log/file?start=2001-01-01T00:00:00Z&end=2101-01-01T00:00:00Z"
+
 TEST(the_audit_is_read_within_ones_scope)
 {
     start();
@@ -390,6 +392,9 @@ TEST(the_audit_is_read_within_ones_scope)
     EXPECT_STR(at("total"), STR("1"));
     EXPECT_STR(at("audit_logs[0].http_status_code"), STR("409"));
     EXPECT_I64(as(dev, "GET", "/api/v1/audit/log?start=2001-01-01T00:00:00Z", NULL), 400);
+    EXPECT_I64(as(none, "GET", FILE_OF_ALL, NULL), 403);
+    EXPECT_I64(as(dev, "GET", FILE_OF_ALL, NULL), 200);
+    EXPECT(str_starts(buf_view(&server.body), STR("timestamp,subject,")));
     server_stop();
 }
 
