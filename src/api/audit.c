@@ -90,7 +90,8 @@ void audit_record(struct audit *a, const struct input *in)
     if (!audit_of(in, &e)) {
         return;
     }
-    struct audit_entry *command = e.refused ? find(a, in->refused.command_seq, &b) : NULL;
+    int64_t command_seq = in->refused.command_seq;
+    struct audit_entry *command = command_seq > 0 ? find(a, command_seq, &b) : NULL;
     if (command != NULL) {
         command->refused = true;
         command->status = e.status;

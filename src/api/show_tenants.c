@@ -273,13 +273,6 @@ static struct pool_sums sum_pool(struct show *s, struct str pool)
     return sums;
 }
 
-static struct str placement_word(enum placement p)
-{
-    return p == PLACEMENT_PACK     ? STR("pack")
-           : p == PLACEMENT_SPREAD ? STR("spread")
-                                   : STR("binpack");
-}
-
 static void show_queues(struct show *s, struct jw *w, struct str pool)
 {
     const struct plan *plan = &engine_state(s->engine)->plan;
@@ -353,8 +346,8 @@ void show_pool(struct show *s, struct jw *w, const struct pool *p, bool with_que
     jw_member_i64(w, STR("nodes"), sums.nodes);
     jw_member_i64(w, STR("gpus"), sums.devices);
     show_amount(w, STR("gpus_held"), RES_GPU, sums.held_share);
-    jw_member_string(w, STR("gpu_placement"), placement_word(p->gpu_placement));
-    jw_member_string(w, STR("cpu_placement"), placement_word(p->cpu_placement));
+    jw_member_string(w, STR("gpu_placement"), placement_names[p->gpu_placement]);
+    jw_member_string(w, STR("cpu_placement"), placement_names[p->cpu_placement]);
     jw_member_i64(w, STR("reclaim_min_runtime_ms"), p->reclaim_min_runtime_ms);
     jw_member_i64(w, STR("preempt_min_runtime_ms"), p->preempt_min_runtime_ms);
     jw_member_i64(w, STR("reservation_after_ms"), p->reservation_after_ms);

@@ -28,35 +28,17 @@ static enum audit_action by_right(const struct origin *o)
 
 static enum audit_action action_of(const struct input *in)
 {
-    switch (in->kind) {
-    case INPUT_SUBMIT:
-        return AUDIT_CREATE;
-    case INPUT_DELETE:
-        return AUDIT_DELETE;
-    case INPUT_IDENTITY:
-        return in->identity.op == IDENTITY_SIGN_IN         ? AUDIT_SIGN_IN
-               : in->identity.op == IDENTITY_SIGN_OUT      ? AUDIT_SIGN_OUT
-               : in->identity.op == IDENTITY_USER_PASSWORD ? AUDIT_RESET_PASSWORD
-                                                           : by_right(&in->origin);
-    case INPUT_REFUSED:
-        return str_eq(in->refused.what, STR("sign-in")) ? AUDIT_SIGN_IN : by_right(&in->origin);
-    case INPUT_SUSPEND:
-    case INPUT_RESUME:
-    case INPUT_NODE_DRAIN:
-    case INPUT_NODE_UNDRAIN:
-        return AUDIT_UPDATE;
-    case INPUT_NONE:
-    case INPUT_PLAN_APPLY:
-    case INPUT_NAME_CLUSTER:
-    case INPUT_NODE_SEEN:
-    case INPUT_NODE_LOST:
-    case INPUT_POD_STARTED:
-    case INPUT_POD_EXITED:
-    case INPUT_POD_FAILED:
-    case INPUT_POD_CHECKPOINT:
-    case INPUT_TICK:
-    case INPUT_KIND_COUNT:
-        break;
+    if (in->kind == INPUT_REFUSED && str_eq(in->refused.what, STR("sign-in"))) {
+        return AUDIT_SIGN_IN;
+    }
+    if (in->kind == INPUT_IDENTITY && in->identity.op == IDENTITY_SIGN_IN) {
+        return AUDIT_SIGN_IN;
+    }
+    if (in->kind == INPUT_IDENTITY && in->identity.op == IDENTITY_SIGN_OUT) {
+        return AUDIT_SIGN_OUT;
+    }
+    if (in->kind == INPUT_IDENTITY && in->identity.op == IDENTITY_USER_PASSWORD) {
+        return AUDIT_RESET_PASSWORD;
     }
     return by_right(&in->origin);
 }

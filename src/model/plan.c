@@ -9,6 +9,12 @@
 #include "model/limits.h"
 #include "model/plan_form.h"
 
+const struct str placement_names[PLACEMENT_COUNT] = {
+#define NAME(placement, name) [PLACEMENT_##placement] = STRS(name),
+    PLACEMENTS(NAME)
+#undef NAME
+};
+
 static const struct field quota_fields[] = {
     F_STR(1, struct quota, pool),
     F_I64(2, struct quota, gpu_share),

@@ -25,7 +25,10 @@ struct quota {
 
 /* PACK is of gpu_placement alone, and places work without devices too: where what stays free is of
  * most use to what the pool is asked for. */
-enum placement { PLACEMENT_BINPACK, PLACEMENT_SPREAD, PLACEMENT_PACK };
+enum placement { PLACEMENT_BINPACK, PLACEMENT_SPREAD, PLACEMENT_PACK, PLACEMENT_COUNT };
+/* X(placement, its name). */
+#define PLACEMENTS(X) X(BINPACK, "binpack") X(SPREAD, "spread") X(PACK, "pack")
+extern const struct str placement_names[PLACEMENT_COUNT];
 
 /* Since when past use counts: for a fixed time back, since the last of moments at equal distances,
  * or since the last of moments written as in a crontab. */

@@ -45,9 +45,9 @@ static const struct word weights[] = {
     {STRS("high"),   3 * WEIGHT_ONE},
 };
 static const struct word placements[] = {
-    {STRS("binpack"), PLACEMENT_BINPACK},
-    {STRS("spread"),  PLACEMENT_SPREAD },
-    {STRS("pack"),    PLACEMENT_PACK   },
+#define WORD(placement, name) {STRS(name), PLACEMENT_##placement},
+    PLACEMENTS(WORD)
+#undef WORD
 };
 enum { PLACEMENTS_CPU = PLACEMENT_SPREAD + 1 }; /* so many of them are for work without devices */
 static const struct word preemptibilities[] = {

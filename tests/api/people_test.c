@@ -354,6 +354,22 @@ static const char *audit_of(const char *token, const char *query)
     return keep("total");
 }
 
+TEST(a_pool_that_is_packed_stays_so)
+{
+    start();
+    EXPECT_I64(as(root, "GET", "/api/v1/node-pools", NULL), 200);
+    const char *pool = PATH("/api/v1/node-pools/%s", keep("nodepools[0].id"));
+    EXPECT_I64(as(root, "PATCH", pool, "{\"placementStrategy\":{\"gpu\":\"pack\"}}"), 200);
+    EXPECT_I64(
+        as(root, "PATCH", pool, "{\"schedulingConfiguration\":{\"minGuaranteedRuntime\":\"5m\"}}"),
+        200);
+    EXPECT_I64(as(root, "GET", pool, NULL), 200);
+    EXPECT_STR(at("placementStrategy.gpu"), STR("pack"));
+    EXPECT_STR(at("placementStrategy.cpu"), STR("binpack"));
+    EXPECT_I64(as(root, "PATCH", pool, "{\"placementStrategy\":{\"cpu\":\"pack\"}}"), 400);
+    server_stop();
+}
+
 #define FILE_OF_ALL "/api/v1/audit/log/file?start=2001-01-01T00:00:00Z&end=2101-01-01T00:00:00Z"
 
 TEST(the_audit_is_read_within_ones_scope)

@@ -154,6 +154,49 @@ TEST(what_comes_during_a_commit_makes_one_batch)
     world_done(&w);
 }
 
+struct seen_refusal {
+    struct arena *arena;
+    uint32_t count;
+    int64_t command_seq;
+};
+
+static enum status note_refusal(void *arg, int64_t seq, struct str bytes, struct err *err)
+{
+    struct seen_refusal *seen = arg;
+    struct input *in = ARENA_NEW(seen->arena, struct input);
+    (void)seq;
+    REQUIRE_OK(record_decode(&record_input, bytes, seen->arena, in, err), err);
+    if (in->kind == INPUT_REFUSED) {
+        seen->count++;
+        seen->command_seq = in->refused.command_seq;
+        EXPECT_I64(in->refused.status, STATUS_CONFLICT);
+    }
+    return STATUS_OK;
+}
+
+TEST(that_a_command_in_the_journal_came_too_late_is_in_the_journal)
+{
+    struct world w;
+    world_init(&w);
+    ready(&w);
+    struct err err = {0};
+    struct world_answer answers[3] = {0};
+    memory_delay(w.memory, 0);
+    world_submit_n(&w, 1, "first", 1, &answers[0]);
+    loop_step(w.loop, 0);
+    world_submit_n(&w, 2, "same", 1, &answers[1]); /* both are let in: neither is there yet */
+    world_submit_n(&w, 3, "same", 1, &answers[2]);
+    memory_delay(w.memory, 1);
+    world_settle(&w);
+    EXPECT(answers[1].outcome.status == STATUS_OK);
+    EXPECT_I64(answers[2].outcome.status, STATUS_CONFLICT);
+    struct seen_refusal seen = {.arena = &w.arena};
+    REQUIRE_OK(w.store.read(w.store.ctx, 0, note_refusal, &seen, &err), &err);
+    EXPECT_I64(seen.count, 1);
+    EXPECT(seen.command_seq > 0);
+    world_done(&w);
+}
+
 TEST(a_key_used_again_gets_the_same_answer)
 {
     struct world w;

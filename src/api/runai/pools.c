@@ -31,17 +31,12 @@ static struct str phase_of(const struct call *c, const struct pool *p)
     return n.count == 0 ? STR("Empty") : n.ready == 0 ? STR("Unschedulable") : STR("Ready");
 }
 
-static struct str placement_word(enum placement p)
-{
-    return p == PLACEMENT_SPREAD ? STR("spread") : STR("binpack");
-}
-
 static void show_placement(struct jw *w, const struct pool *p)
 {
     jw_key(w, STR("placementStrategy"));
     jw_object_begin(w);
-    jw_member_string(w, STR("gpu"), placement_word(p->gpu_placement));
-    jw_member_string(w, STR("cpu"), placement_word(p->cpu_placement));
+    jw_member_string(w, STR("gpu"), placement_names[p->gpu_placement]);
+    jw_member_string(w, STR("cpu"), placement_names[p->cpu_placement]);
     jw_object_end(w);
 }
 
@@ -268,14 +263,13 @@ static bool read_runtime(struct call *c, struct str text, int64_t *ms)
 
 static bool read_settings(struct call *c, struct pool *p)
 {
-    static const struct str placements[] = {STRS("binpack"), STRS("spread")};
     const struct doc *scheduling = body_get(c->body, STR("schedulingConfiguration"));
     const struct doc *placement = body_get(scheduling, STR("placementStrategy"));
     placement = placement != NULL ? placement : body_get(c->body, STR("placementStrategy"));
-    p->gpu_placement = (enum placement)body_word(placement, STR("gpu"), placements, 2,
-                                                 p->gpu_placement);
-    p->cpu_placement = (enum placement)body_word(placement, STR("cpu"), placements, 2,
-                                                 p->cpu_placement);
+    p->gpu_placement = (enum placement)body_word(placement, STR("gpu"), placement_names,
+                                                 PLACEMENT_COUNT, p->gpu_placement);
+    p->cpu_placement = (enum placement)body_word(placement, STR("cpu"), placement_names,
+                                                 PLACEMENT_COUNT, p->cpu_placement);
     struct str runtime = body_str(scheduling, STR("minGuaranteedRuntime"));
     if (runtime.len > 0) {
         if (!read_runtime(c, runtime, &p->reclaim_min_runtime_ms)) {
@@ -392,7 +386,8 @@ static void delete(struct call *c)
 
 /* ---- the rows ---- */
 
-#define PLACEMENT "{cpu 'spread'|'binpack'?, gpu 'spread'|'binpack'?}?"
+/* pack is weir's own, and of devices alone. */
+#define PLACEMENT "{cpu 'spread'|'binpack'?, gpu 'spread'|'binpack'|'pack'?}?"
 #define SETTINGS                                                                  \
     "overProvisioningRatio int(1..5)?, placementStrategy " PLACEMENT ", "         \
     "gpuNetworkAccelerationLabelKey str?, gpuNetworkAccelerationDetection "       \
