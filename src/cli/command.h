@@ -60,7 +60,7 @@ struct flag_set {
 /* Runs the command and gives the exit status: 0, or 1 when it failed. */
 typedef int command_run(struct cli *cli, const struct args *args);
 
-enum { COMMAND_SETS_MAX = 7, COMMAND_WORDS_MAX = 64 };
+enum { COMMAND_SETS_MAX = 7, COMMAND_WORDS_MAX = 1024 };
 struct command {
     const char *path;    /* "training standard submit" */
     const char *summary; /* one line, no full stop */

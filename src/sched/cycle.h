@@ -10,7 +10,7 @@
 
 /* Raised with every change after which an equal snapshot may be decided otherwise: a journal is
  * compared only with what the same version says. */
-enum { SCHED_VERSION = 3 };
+enum { SCHED_VERSION = 4 };
 
 /* For who measures a cycle: told when each action begins and ends (the clock is the caller's), and
  * filled in with what the scratch memory came to. It changes no decision. */

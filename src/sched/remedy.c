@@ -32,25 +32,26 @@ static bool is_over(const struct snap_task *t)
 
 /* ---- one trial ---- */
 
-// Whether the decisions give a pod that waits a place: then its gang has its minimum (R5).
+// Whether the decisions leave the workload with more places than it has: one of its pods started for
+// another of them stopped is no start. With a place its gang has its minimum (R5).
 static bool starts(const struct finder *f, const struct decisions *d, struct remedy *r)
 {
-    bool any = false;
+    int64_t gained = 0;
     r->at_once = true;
     r->stopped = 0;
     for (uint32_t i = 0; i < d->binds.count; i++) {
         struct task_ref task = d->binds.items[i].task;
         if (is_one_of(finder_own(f), task) && f->snap->tasks.items[task.ix].state == TASK_PENDING) {
-            any = true;
+            gained++;
             r->at_once = r->at_once && !d->binds.items[i].pipelined;
         }
     }
     for (uint32_t i = 0; i < d->evicts.count; i++) {
         const struct decision_evict *e = &d->evicts.items[i];
-        any = any && (e->moved || !is_one_of(finder_own(f), e->task));
+        gained -= !e->moved && is_one_of(finder_own(f), e->task);
         r->stopped += !e->moved && e->reason.other.ix == f->workload;
     }
-    return any;
+    return gained > 0;
 }
 
 bool finder_enough(struct finder *f, struct remedy *r)

@@ -85,33 +85,32 @@ static const struct topology_tree *tree_of(struct sched *s, uint32_t topology)
 struct demand {
     int64_t *sum, *most;   /* [dims] over the pods; the largest of one pod */
     int64_t gpu_sum;       /* shares */
+    int64_t whole_sum;     /* of that: whole devices */
+    int64_t certain_sum;   /* of gpu_sum: but for what is asked for as memory, which larger devices
+                              have more of */
     uint32_t devices_most; /* whole devices of one pod */
     uint32_t pods;
     const struct snap_shape *shape; /* when all pods are of one shape */
-    bool countable;                 /* room can be told as a number of pods */
 };
 
 static struct demand demand_of(struct sched *s, const uint32_t *tasks, uint32_t count)
 {
-    struct demand d = {.pods = count, .countable = true, .shape = shape_of(s, tasks[0])};
+    struct demand d = {.pods = count, .shape = shape_of(s, tasks[0])};
     d.sum = ARENA_ARRAY(s->scratch, int64_t, s->dims);
     d.most = ARENA_ARRAY(s->scratch, int64_t, s->dims);
-    const int64_t *first = shape_state_of(s, tasks[0])->need;
     for (uint32_t i = 0; i < count; i++) {
         const struct snap_shape *p = shape_of(s, tasks[i]);
         const int64_t *need = shape_state_of(s, tasks[i])->need;
         for (uint32_t k = 0; k < s->dims; k++) {
             d.sum[k] += need[k];
             d.most[k] = num_max_i64(d.most[k], need[k]);
-            d.countable = d.countable && (k < DIM_EXTENDED || (need[k] > 0) == (first[k] > 0));
         }
-        bool one_shape = task_of(s, tasks[i])->shape.ix == task_of(s, tasks[0])->shape.ix;
-        bool whole = p->gpu == GPU_WHOLE && shape_of(s, tasks[0])->gpu == GPU_WHOLE;
-        bool none = p->gpu == GPU_NONE && shape_of(s, tasks[0])->gpu == GPU_NONE;
-        d.countable = d.countable && (one_shape || whole || none);
-        d.shape = one_shape ? d.shape : NULL;
+        int64_t gpu = p->gpu == GPU_NONE ? 0 : shape_state_of(s, tasks[i])->request.v[RES_GPU];
+        d.gpu_sum += gpu;
+        d.whole_sum += p->gpu == GPU_WHOLE ? gpu : 0;
+        d.certain_sum += p->gpu == GPU_MEMORY ? 0 : gpu;
+        d.shape = p == shape_of(s, tasks[0]) ? d.shape : NULL;
         d.devices_most = p->device_count > d.devices_most ? p->device_count : d.devices_most;
-        d.gpu_sum += p->gpu == GPU_NONE ? 0 : shape_state_of(s, tasks[i])->request.v[RES_GPU];
     }
     return d;
 }
@@ -124,7 +123,7 @@ static int64_t fraction_room(const struct sched *s, const struct snap_shape *p, 
     for (uint32_t i = n->device_first; i < n->device_first + n->device_count; i++) {
         const struct device_state *d = &s->devices[i];
         int64_t take = device_take(p, d);
-        int64_t left = d->cap - d->occupied + d->leaving - d->coming;
+        int64_t left = device_free_later(d);
         room += d->cap > 0 && take > 0 && left > 0 ? left / take : 0;
     }
     return room / p->device_count;
@@ -147,7 +146,8 @@ static int64_t node_room(struct sched *s, const struct demand *d, uint32_t node)
 }
 
 struct domain {
-    int64_t *free;              /* [dims + 1], devices in shares last */
+    int64_t *free;              /* [dims + 1], whole devices in shares last */
+    int64_t left;               /* of all devices, in shares, for a mix of shapes */
     int64_t room;               /* pods */
     int64_t fill_num, fill_den; /* how full it would be: more is fuller */
     uint32_t place;             /* among its level, in order */
@@ -173,9 +173,19 @@ static void fill_of(const struct sched *s, const struct demand *d, struct domain
     }
 }
 
-static bool has_room(const struct demand *d, const struct domain *x)
+// A first look, which must not turn away what would fit: pods of one shape are counted; of a mix of
+// shapes the sums are what can be told without placing them.
+static bool has_room(const struct sched *s, const struct demand *d, const struct domain *x)
 {
-    return d->countable ? x->room >= d->pods : x->fill_num <= x->fill_den;
+    if (d->shape) {
+        return x->room >= d->pods;
+    }
+    for (uint32_t k = 0; k < s->dims; k++) {
+        if (d->sum[k] > 0 && d->sum[k] > x->free[k]) {
+            return false;
+        }
+    }
+    return d->whole_sum <= x->free[s->dims] && d->certain_sum <= x->left;
 }
 
 struct survey {
@@ -193,9 +203,24 @@ static bool in_mask(const uint64_t *mask, uint32_t node)
     return !mask || (mask[node / 64] >> (node % 64) & 1) != 0;
 }
 
-static void add_node(struct sched *s, struct domain *x, uint32_t node, int64_t room)
+// What is left of the node's devices, in shares.
+static int64_t devices_left(const struct sched *s, uint32_t node)
+{
+    const struct snap_node *n = &s->snap->nodes.items[node];
+    int64_t sum = 0;
+    for (uint32_t i = n->device_first; i < n->device_first + n->device_count; i++) {
+        int64_t left = device_free_later(&s->devices[i]);
+        if (left > 0) {
+            sum += num_muldiv_ceil(left, DEVICE_SHARE, s->devices[i].cap);
+        }
+    }
+    return sum;
+}
+
+static void add_node(struct sched *s, struct domain *x, uint32_t node, int64_t room, int64_t left)
 {
     x->there = true;
+    x->left += left;
     for (uint32_t k = 0; k < s->dims; k++) {
         x->free[k] += s->later[(size_t)node * s->dims + k];
     }
@@ -221,9 +246,10 @@ static struct survey survey_domains(struct sched *s, uint32_t topology, const st
             continue;
         }
         int64_t room = node_room(s, d, n);
-        add_node(s, &v.whole, n, room);
+        int64_t left = d->shape ? 0 : devices_left(s, n);
+        add_node(s, &v.whole, n, room, left);
         for (uint32_t l = 0; l < v.levels; l++) {
-            add_node(s, &v.domains[l][v.tree->levels[l].of_node[n]], n, room);
+            add_node(s, &v.domains[l][v.tree->levels[l].of_node[n]], n, room, left);
         }
     }
     fill_of(s, d, &v.whole);
@@ -349,7 +375,7 @@ static void add_candidates(struct survey *v, const struct demand *d, uint32_t le
     for (uint32_t i = 0; i < v->tree->levels[level].count; i++) {
         uint32_t domain = v->order[level][i];
         const struct domain *x = &v->domains[level][domain];
-        if (!x->there || !has_room(d, x) ||
+        if (!x->there || !has_room(v->s, d, x) ||
             (held && !v->domains[required][ancestor(v, level, domain, required)].holds)) {
             continue;
         }
@@ -415,7 +441,7 @@ struct topology_sets topology_sets(struct sched *s, uint32_t group, const uint32
         l--;
         add_candidates(&v, &d, l, required, held, mask, &sets);
     }
-    if (required == IX_NONE && has_room(&d, &v.whole)) {
+    if (required == IX_NONE && has_room(s, &d, &v.whole)) {
         sets.masks[sets.count++] = domain_mask(&v, IX_NONE, 0, mask);
     }
     if (sets.count == 0) {

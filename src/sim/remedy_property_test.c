@@ -156,17 +156,24 @@ static void change_shape(struct case_world *w, struct case_shape *shape, const s
     }
 }
 
-/* Pods that run keep the shape they have. */
+/* Pods that run keep the shape they have; those that wait and are alike stay alike. */
 static void change_shapes(struct case_world *w, uint32_t ix, const struct remedy *r)
 {
     const struct case_workload *row = &w->workloads.items[ix];
+    uint32_t *new_of = ARENA_ARRAY(w->arena, uint32_t, w->shapes.count + 1);
     for (uint32_t i = row->pod_first; i < row->pod_first + row->pod_count; i++) {
-        if (w->pods.items[i].state == CASE_PENDING || w->pods.items[i].state == CASE_GATED) {
-            struct case_shape shape = w->shapes.items[w->pods.items[i].shape];
+        struct case_pod *pod = &w->pods.items[i];
+        if (pod->state != CASE_PENDING && pod->state != CASE_GATED) {
+            continue;
+        }
+        uint32_t old = pod->shape;
+        if (new_of[old] == 0) {
+            struct case_shape shape = w->shapes.items[old];
             change_shape(w, &shape, r);
-            w->pods.items[i].shape = w->shapes.count;
+            new_of[old] = w->shapes.count; /* others come first: never 0 */
             *ARRAY_PUSH(w->arena, &w->shapes) = shape;
         }
+        pod->shape = new_of[old];
     }
 }
 
@@ -227,6 +234,17 @@ static void change_world(const struct look *l, struct case_world *w, const struc
     }
 }
 
+// How many of its pods run, or have a place to run at.
+static uint32_t places(const struct case_world *w, const struct case_workload *row)
+{
+    uint32_t count = 0;
+    for (uint32_t i = row->pod_first; i < row->pod_first + row->pod_count; i++) {
+        enum case_pod_state state = w->pods.items[i].state;
+        count += state == CASE_BINDING || state == CASE_RUNNING || state == CASE_PIPELINED;
+    }
+    return count;
+}
+
 static bool starts_with(struct look *l, const struct remedy *r)
 {
     struct case_world w;
@@ -236,29 +254,33 @@ static bool starts_with(struct look *l, const struct remedy *r)
     struct arena_mark mark = arena_mark(&l->arena);
     make_world(l, &w);
     change_world(l, &w, r);
-    uint32_t ix = l->snap.workloads.items[l->workload].tag;
-    const struct case_workload *row = &w.workloads.items[ix];
-    struct case_pod *was = ARENA_ARRAY(&l->arena, struct case_pod, w.pods.count + 1);
-    for (uint32_t i = 0; i < w.pods.count; i++) {
-        was[i] = w.pods.items[i];
-    }
+    const struct case_workload *row = &w.workloads.items[l->snap.workloads.items[l->workload].tag];
+    uint32_t before = places(&w, row);
     case_world_snapshot(&w, &l->arena, &snap);
     REQUIRE_OK(snapshot_check(&snap, &err), &err);
     sched_cycle(&l->arena, &snap, ACTIONS_ALL, &decisions);
     case_world_apply(&w, &snap, &decisions);
-    bool starts = false;
-    for (uint32_t i = row->pod_first; i < row->pod_first + row->pod_count; i++) {
-        enum case_pod_state state = w.pods.items[i].state;
-        starts = starts || (was[i].state == CASE_PENDING &&
-                            (state == CASE_BINDING || state == CASE_PIPELINED));
-    }
+    bool starts = places(&w, row) > before;
     arena_rewind(&l->arena, mark);
     return starts;
 }
 
 /* ---- nothing smaller is enough ---- */
 
-static int64_t step_of(const struct remedy *r)
+static bool asks_for_parts(const struct look *l)
+{
+    const struct snap_workload *w = &l->snap.workloads.items[l->workload];
+    bool parts = false;
+    for (uint32_t t = w->task_first; t < w->task_first + w->task_count; t++) {
+        const struct snap_task *task = &l->snap.tasks.items[t];
+        enum gpu_kind gpu = l->snap.shapes.items[task->shape.ix].gpu;
+        bool waits = task->state == TASK_PENDING || task->state == TASK_GATED;
+        parts = parts || (waits && (gpu == GPU_SHARE || gpu == GPU_MEMORY));
+    }
+    return parts;
+}
+
+static int64_t step_of(const struct look *l, const struct remedy *r)
 {
     static const int64_t memory = INT64_C(128) << 20;
     switch (r->kind) {
@@ -271,10 +293,10 @@ static int64_t step_of(const struct remedy *r)
         return 100;
     case REMEDY_LIMIT:
     case REMEDY_GUARANTEE:
-        return r->resource == RES_CPU                  ? 100
-               : r->resource == RES_MEMORY             ? memory
-               : (r->to - r->from) % DEVICE_SHARE == 0 ? DEVICE_SHARE
-                                                       : DEVICE_SHARE / 100;
+        return r->resource == RES_CPU      ? 100
+               : r->resource == RES_MEMORY ? memory
+               : asks_for_parts(l)         ? DEVICE_SHARE / 100
+                                           : DEVICE_SHARE;
     case REMEDY_NONE:
     case REMEDY_WAIT:
     case REMEDY_PREEMPTIBLE:
@@ -305,7 +327,7 @@ static bool has_amount(enum remedy_kind kind)
 static void check_smaller_amounts(struct look *l)
 {
     struct remedy r = l->found;
-    int64_t step = step_of(&r);
+    int64_t step = step_of(l, &r);
     int64_t up = r.to > r.from ? 1 : -1;
     int64_t left = (up * (r.to - r.from) - 1) / step;
     for (int64_t k = 1; k <= left && k <= SMALLER_MAX; k++) {
