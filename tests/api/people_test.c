@@ -375,8 +375,10 @@ TEST(a_pool_that_is_packed_stays_so)
 TEST(the_audit_is_read_within_ones_scope)
 {
     start();
+    server_pause();
     give(&server.world, SUBJECT_USER, "dev@x", ROLE_AUDITOR, (struct scope){SCOPE_DEPARTMENT, 3});
     add_user(&server.world, 9, "none@x");
+    server_resume();
     const char *none = token_by_password("none@x");
     EXPECT_I64(as(none, "GET", PREFIX "/audit", NULL), 403);
     EXPECT_I64(as(root, "POST", PREFIX "/workloads",

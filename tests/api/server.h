@@ -152,6 +152,7 @@ static void server_start_with(unsigned what, void (*prepare)(struct world *w))
     }
     s->stop_fd = eventfd(0, 0);
     REQUIRE_OK(loop_add(s->world.loop, s->stop_fd, EPOLLIN, on_stop, s->world.loop, &err), &err);
+    s->world.lent = true;
     REQUIRE(pthread_create(&s->thread, NULL, server_main, s) == 0);
     s->curl = curl_easy_init();
 }
@@ -166,6 +167,7 @@ static void end_thread(struct server *s)
     uint64_t one = 1;
     REQUIRE(write(s->stop_fd, &one, sizeof one) == sizeof one);
     pthread_join(s->thread, NULL);
+    s->world.lent = false;
 }
 
 /* Between the two the world is the test's. */
@@ -178,6 +180,7 @@ UNUSED static void server_pause(void)
 UNUSED static void server_resume(void)
 {
     server.paused = false;
+    server.world.lent = true;
     REQUIRE(pthread_create(&server.thread, NULL, server_main, &server) == 0);
 }
 

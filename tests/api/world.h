@@ -31,6 +31,7 @@ struct world {
     int64_t checkpoint_inputs;
     uint32_t reopens, changes;
     bool reopen_fails;
+    bool lent; /* to a server's thread: not the test's until it is paused */
 };
 
 static int64_t world_now_ms = 1000000000000; /* 2001 */
@@ -197,6 +198,7 @@ static void world_done(struct world *w)
 /* Goes round until nothing more happens. */
 static void world_settle(struct world *w)
 {
+    CHECK(!w->lent);
     for (int i = 0; i < 30; i++) {
         loop_step(w->loop, 0);
     }
