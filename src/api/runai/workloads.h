@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// workloads: what the files about workloads share: their kinds in words, and what was asked for.
+// workloads: what the files about workloads share: their words, where they belong, their spec.
 #pragma once
 
 #include "api/runai/common.h"
@@ -7,11 +7,28 @@
 /* "Training", and the word of the path of its kind: "trainings". */
 struct str kind_type(enum workload_kind kind);
 struct str kind_category(enum workload_kind kind); /* "Train" */
+struct str workload_framework(enum framework f);   /* "PyTorch"; "": none */
 /* workload_asked reads back what a workload was made from, NULL: it was made another way. */
 const struct doc *workload_asked(const struct call *c, const struct workload *wl);
 /* workload_is_deleted: it was, and nothing of it runs any more. */
 bool workload_is_deleted(const struct workload *wl);
+int64_t workload_changed_ms(const struct workload *wl); /* when something last happened to it */
+
+/* Where it belongs; "" when the project is gone. Ids are in the call's arena. */
+struct str workload_project_id(const struct call *c, const struct workload *wl);
+struct str workload_department(const struct call *c, const struct workload *wl);
+struct str workload_department_id(const struct call *c, const struct workload *wl);
 struct str workload_pool(const struct workload *wl); /* where it is tried or runs */
+/* The pool of the node where a pod is; "": it has none. */
+struct str pod_pool(const struct call *c, const struct pod *p);
+
+/* workload_show writes one workload; whole: with what holds it back. */
+void workload_show(struct call *c, struct jw *w, const struct workload *wl, bool whole);
+void show_phase(struct jw *w, struct str key, const struct workload *wl);
+
 /* spec_show writes the spec: as it was asked for, or in the same words. */
 void spec_show(struct call *c, struct jw *w, const struct workload *wl);
-void show_phase(struct jw *w, struct str key, const struct workload *wl);
+/* spec_read reads the spec (and masterSpec) of the body into that of the model; false: answered. */
+MUST_USE bool spec_read(struct call *c, enum workload_kind kind, struct workload_spec *s);
+
+#define DELETED_ARG "deleted bool = false"
