@@ -47,12 +47,8 @@ static void on_created(struct call *c, const struct outcome *outcome)
 {
     const struct application *a = identity_application(identity_of(c), outcome->id);
     struct jw w;
-    struct err err;
     if (outcome->repeated || a == NULL) {
-        err_set(&err, STATUS_CONFLICT,
-                "this service account was made before; its secret is shown once");
-        err_hint(&err, "POST /api/v1/service-accounts/ID/secret makes a new one");
-        call_fail(c, &err);
+        fail_made_before(c, "service account", "service-accounts");
         return;
     }
     call_begin(c, &w);
@@ -68,11 +64,9 @@ static void on_created(struct call *c, const struct outcome *outcome)
 static void create(struct call *c)
 {
     struct identity_change change = {.op = IDENTITY_APPLICATION_ADD};
-    struct secret secret = secret_new(c);
-    c->secret = secret.text;
     change.application.id = random_uuid();
     change.application.name = body_str(c->body, STR("name"));
-    change.application.secret = secret.hash;
+    change.application.secret = call_secret(c);
     people_change(c, &change, on_created);
 }
 
@@ -93,27 +87,14 @@ static void enable(struct call *c)
     }
 }
 
-static void on_secret(struct call *c, const struct outcome *outcome)
-{
-    struct jw w;
-    (void)outcome;
-    call_begin(c, &w);
-    jw_object_begin(&w);
-    jw_member_string(&w, STR("clientSecret"), c->secret);
-    jw_object_end(&w);
-    call_send(c, 200);
-}
-
 static void new_secret(struct call *c)
 {
     const struct application *a = path_application(c);
     struct identity_change change = {.op = IDENTITY_APPLICATION_SECRET};
     if (may(c, a, RIGHT_UPDATE)) {
-        struct secret secret = secret_new(c);
-        c->secret = secret.text;
         change.application.id = a->id;
-        change.application.secret = secret.hash;
-        people_change(c, &change, on_secret);
+        change.application.secret = call_secret(c);
+        people_change(c, &change, answer_secret);
     }
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/num.h"
 
-enum { TRIES_MAX = 100, AGAIN_MS = 60 * 1000, SHOWN_MAX = 100 };
+enum { AGAIN_MS = 60 * 1000, SHOWN_MAX = 100 };
 
 /* ---- ids ---- */
 
@@ -42,6 +42,32 @@ const struct pool *find_pool_id(const struct call *c, struct str id)
     uint32_t n = number_of(id);
     for (uint32_t i = 0; n > 0 && i < plan_of(c)->pools_count; i++) {
         if (plan_of(c)->pools[i].id == n) {
+            return &plan_of(c)->pools[i];
+        }
+    }
+    return NULL;
+}
+
+const struct department *find_department_name(const struct call *c, struct str name)
+{
+    for (uint32_t i = 0; i < plan_of(c)->departments_count; i++) {
+        if (str_eq(plan_of(c)->departments[i].name, name)) {
+            return &plan_of(c)->departments[i];
+        }
+    }
+    return NULL;
+}
+
+struct str department_id_text(const struct call *c, struct str name)
+{
+    const struct department *d = find_department_name(c, name);
+    return d != NULL ? arena_printf(c->arena, "%u", d->id) : (struct str){0};
+}
+
+const struct pool *find_pool_name(const struct call *c, struct str name)
+{
+    for (uint32_t i = 0; i < plan_of(c)->pools_count; i++) {
+        if (str_eq(plan_of(c)->pools[i].name, name)) {
             return &plan_of(c)->pools[i];
         }
     }
@@ -193,80 +219,6 @@ void answer_code(struct call *c, int code, const char *message)
     jw_member_string(&w, STR("message"), str_from_c(message));
     jw_object_end(&w);
     call_send(c, code);
-}
-
-/* ---- changing the plan ---- */
-
-static void send_edit(struct call *c, struct edit *edit);
-
-static void on_edited(struct call *c, const struct outcome *outcome)
-{
-    struct edit *edit = c->context;
-    if (outcome->status == STATUS_CONFLICT && ++edit->tries < TRIES_MAX) {
-        send_edit(c, edit); /* made on what is no longer there */
-    } else if (outcome->status != STATUS_OK) {
-        call_fail(c, &outcome->err);
-    } else {
-        edit->done(c);
-    }
-}
-
-static void send_edit(struct call *c, struct edit *edit)
-{
-    struct input in = {.kind = INPUT_PLAN_APPLY, .version = INPUT_VERSION};
-    in.plan_apply.base_revision = state_of(c)->plan_revision;
-    if (edit->build(c, &in.plan_apply)) {
-        call_command(c, &in, on_edited);
-    }
-}
-
-void edit_plan(struct call *c, struct edit *edit)
-{
-    struct edit *kept = ARENA_NEW(c->arena, struct edit);
-    *kept = *edit;
-    c->context = kept;
-    send_edit(c, kept);
-}
-
-struct project *edit_project(struct call *c, const struct project *from, struct plan_apply *out)
-{
-    struct project *p = ARENA_NEW(c->arena, struct project);
-    if (from != NULL) {
-        record_copy(&record_project, from, p, c->arena);
-    }
-    out->plan.projects = p;
-    out->plan.projects_count = 1;
-    return p;
-}
-
-struct department *edit_department(struct call *c, const struct department *from,
-                                   struct plan_apply *out)
-{
-    struct department *d = ARENA_NEW(c->arena, struct department);
-    if (from != NULL) {
-        record_copy(&record_department, from, d, c->arena);
-    }
-    out->plan.departments = d;
-    out->plan.departments_count = 1;
-    return d;
-}
-
-struct pool *edit_pool(struct call *c, const struct pool *from, struct plan_apply *out)
-{
-    struct pool *p = ARENA_NEW(c->arena, struct pool);
-    if (from != NULL) {
-        record_copy(&record_pool, from, p, c->arena);
-    }
-    out->plan.pools = p;
-    out->plan.pools_count = 1;
-    return p;
-}
-
-void edit_remove(struct call *c, enum plan_object what, struct str name, struct plan_apply *out)
-{
-    out->removals = ARENA_NEW(c->arena, struct plan_removal);
-    out->removals_count = 1;
-    out->removals[0] = (struct plan_removal){what, arena_str(c->arena, name)};
 }
 
 bool was_just_made(const struct call *c, const struct stamp *stamp)

@@ -29,6 +29,9 @@ static inline const struct plan *plan_of(const struct call *c)
 const struct project *find_project_id(const struct call *c, struct str id);
 const struct department *find_department_id(const struct call *c, struct str id);
 const struct pool *find_pool_id(const struct call *c, struct str id);
+/* By name (projects: show_find_project). */
+const struct department *find_department_name(const struct call *c, struct str name);
+const struct pool *find_pool_name(const struct call *c, struct str name);
 /* The same of the first parameter of the path; NULL: answered. */
 const struct project *path_project(struct call *c);
 const struct department *path_department(struct call *c);
@@ -46,7 +49,8 @@ void fail_field(struct call *c, const char *field, struct str value, const char 
 
 void show_id(struct jw *w, struct str key, uint32_t id);
 void show_cluster_id(struct call *c, struct jw *w, struct str key);
-struct str cluster_id_text(const struct call *c); /* in the call's arena */
+struct str department_id_text(const struct call *c, struct str name); /* "": there is none */
+struct str cluster_id_text(const struct call *c);                     /* in the call's arena */
 /* show_stamp writes createdAt, createdBy, updatedAt, updatedBy. */
 void show_stamp(struct jw *w, const struct stamp *stamp);
 void show_null(struct jw *w, struct str key);
@@ -57,23 +61,6 @@ void answer_empty(struct call *c, int code);
 /* answer_code answers {"code", "message"}. */
 void answer_code(struct call *c, int code, const char *message);
 
-/* ---- changing the plan ---- */
-
-/* One change of the plan. build makes the command out of the state as it is, or answers itself and
- * returns false; when somebody else was faster it is called again. done answers, the state being
- * as the command left it. */
-struct edit {
-    bool (*build)(struct call *c, struct plan_apply *out);
-    void (*done)(struct call *c);
-    uint32_t tries;
-};
-void edit_plan(struct call *c, struct edit *edit);
-/* A copy of one row to change and to apply. */
-struct project *edit_project(struct call *c, const struct project *from, struct plan_apply *out);
-struct department *edit_department(struct call *c, const struct department *from,
-                                   struct plan_apply *out);
-struct pool *edit_pool(struct call *c, const struct pool *from, struct plan_apply *out);
-void edit_remove(struct call *c, enum plan_object what, struct str name, struct plan_apply *out);
 /* was_just_made: a request to create this came a moment ago from the same user, who asks again
  * because the answer was lost. */
 bool was_just_made(const struct call *c, const struct stamp *stamp);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Departments: /api/v1/org-unit/departments. Those of Run:ai do not nest; weir's may, and what is
 // below another department shows its parent in docs/api.md's own API only.
-#include "api/runai/common.h"
+#include "api/runai/edits.h"
 #include "api/runai/series.h"
 #include "base/num.h"
 
@@ -227,16 +227,6 @@ static void get(struct call *c)
 
 /* ---- changes ---- */
 
-static const struct department *find_name(const struct call *c, struct str name)
-{
-    for (uint32_t i = 0; i < plan_of(c)->departments_count; i++) {
-        if (str_eq(plan_of(c)->departments[i].name, name)) {
-            return &plan_of(c)->departments[i];
-        }
-    }
-    return NULL;
-}
-
 static bool read_common(struct call *c, struct department *d)
 {
     const struct doc *order = body_get(c->body, STR("defaultNodePools"));
@@ -256,7 +246,7 @@ static bool read_common(struct call *c, struct department *d)
 
 static void on_created(struct call *c)
 {
-    const struct department *d = find_name(c, body_str(c->body, STR("name")));
+    const struct department *d = find_department_name(c, body_str(c->body, STR("name")));
     if (d != NULL) {
         answer_department(c, 201, d);
     } else {
@@ -267,32 +257,17 @@ static void on_created(struct call *c)
 static bool build_create(struct call *c, struct plan_apply *out)
 {
     struct str name = body_str(c->body, STR("name"));
-    const struct department *same = find_name(c, name);
     struct department *d = edit_department(c, NULL, out);
     d->name = name;
     if (!body_cluster(c) || !read_common(c, d)) {
         return false;
     }
-    if (same == NULL) {
-        return true;
-    }
-    struct plan merged;
-    plan_merge(plan_of(c), &out->plan, false, c->arena, &merged);
-    if (was_just_made(c, &same->stamp) && record_eq(&record_plan, &merged, plan_of(c))) {
-        on_created(c);
-        return false;
-    }
-    struct err err;
-    err_set(&err, STATUS_CONFLICT, "there is a department \"" STR_FMT "\" already", STR_ARG(name));
-    err_field(&err, "name");
-    err_hint(&err, "change it with PUT /api/v1/org-unit/departments/%u", same->id);
-    call_refuse(c, NULL, &err);
-    return false;
+    return edit_is_new(c, name, out);
 }
 
 static void create(struct call *c)
 {
-    edit_plan(c, &(struct edit){build_create, on_created, 0});
+    edit_plan(c, &(struct edit){PLAN_DEPARTMENT, build_create, on_created, 0});
 }
 
 static bool build_update(struct call *c, struct plan_apply *out)
@@ -311,54 +286,17 @@ static void on_updated(struct call *c)
 
 static void update(struct call *c)
 {
-    edit_plan(c, &(struct edit){build_update, on_updated, 0});
-}
-
-static bool build_resources(struct call *c, struct plan_apply *out)
-{
-    const struct department *d = path_department(c);
-    bool patch = str_eq(c->request->method, STR("PATCH"));
-    if (d == NULL) {
-        return false;
-    }
-    struct department *changed = edit_department(c, d, out);
-    return quotas_read(c, c->body, patch, d->quotas, d->quotas_count, &changed->quotas,
-                       &changed->quotas_count);
-}
-
-static void on_resources(struct call *c)
-{
-    const struct department *d = path_department(c);
-    struct jw w;
-    if (d != NULL) {
-        call_begin(c, &w);
-        quotas_show(c, &w, (struct str){0}, d->quotas, d->quotas_count);
-        call_send(c, 200);
-    }
+    edit_plan(c, &(struct edit){PLAN_DEPARTMENT, build_update, on_updated, 0});
 }
 
 static void resources(struct call *c)
 {
-    edit_plan(c, &(struct edit){build_resources, on_resources, 0});
-}
-
-static bool build_delete(struct call *c, struct plan_apply *out)
-{
-    const struct department *d = path_department(c);
-    if (d != NULL) {
-        edit_remove(c, PLAN_DEPARTMENT, d->name, out);
-    }
-    return d != NULL;
-}
-
-static void on_deleted(struct call *c)
-{
-    answer_empty(c, 204);
+    edit_resources(c, PLAN_DEPARTMENT);
 }
 
 static void delete(struct call *c)
 {
-    edit_plan(c, &(struct edit){build_delete, on_deleted, 0});
+    edit_delete(c, PLAN_DEPARTMENT);
 }
 
 /* ---- metrics ---- */

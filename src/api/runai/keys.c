@@ -85,11 +85,8 @@ static void on_created(struct call *c, const struct outcome *outcome)
 {
     const struct access_key *k = identity_key(identity_of(c), outcome->id);
     struct jw w;
-    struct err err;
     if (outcome->repeated || k == NULL) {
-        err_set(&err, STATUS_CONFLICT, "this access key was made before; its secret is shown once");
-        err_hint(&err, "POST /api/v1/access-keys/ID/secret makes a new one");
-        call_fail(c, &err);
+        fail_made_before(c, "access key", "access-keys");
         return;
     }
     call_begin(c, &w);
@@ -109,24 +106,11 @@ static void create(struct call *c)
     if (!is_user(c)) {
         return;
     }
-    struct secret secret = secret_new(c);
-    c->secret = secret.text;
     change.key = (struct access_key){.id = random_uuid(),
                                      .user = c->who.id,
                                      .name = body_str(c->body, STR("name")),
-                                     .secret = secret.hash};
+                                     .secret = call_secret(c)};
     people_change(c, &change, on_created);
-}
-
-static void on_secret(struct call *c, const struct outcome *outcome)
-{
-    struct jw w;
-    (void)outcome;
-    call_begin(c, &w);
-    jw_object_begin(&w);
-    jw_member_string(&w, STR("clientSecret"), c->secret);
-    jw_object_end(&w);
-    call_send(c, 200);
 }
 
 static void new_secret(struct call *c)
@@ -134,11 +118,9 @@ static void new_secret(struct call *c)
     const struct access_key *k = path_key(c, true);
     struct identity_change change = {.op = IDENTITY_KEY_SECRET};
     if (k != NULL) {
-        struct secret secret = secret_new(c);
-        c->secret = secret.text;
         change.key.id = k->id;
-        change.key.secret = secret.hash;
-        people_change(c, &change, on_secret);
+        change.key.secret = call_secret(c);
+        people_change(c, &change, answer_secret);
     }
 }
 

@@ -76,6 +76,34 @@ void answer_object(struct call *c, const struct outcome *outcome)
     call_send(c, 200);
 }
 
+/* ---- secrets ---- */
+
+struct str call_secret(struct call *c)
+{
+    struct secret secret = secret_new(c);
+    c->secret = secret.text;
+    return secret.hash;
+}
+
+void answer_secret(struct call *c, const struct outcome *outcome)
+{
+    struct jw w;
+    (void)outcome;
+    call_begin(c, &w);
+    jw_object_begin(&w);
+    jw_member_string(&w, STR("clientSecret"), c->secret);
+    jw_object_end(&w);
+    call_send(c, 200);
+}
+
+void fail_made_before(struct call *c, const char *what, const char *path)
+{
+    struct err err;
+    err_set(&err, STATUS_CONFLICT, "this %s was made before; its secret is shown once", what);
+    err_hint(&err, "POST /api/v1/%s/ID/secret makes a new one", path);
+    call_fail(c, &err);
+}
+
 /* ---- finding and showing ---- */
 
 const struct user *path_user(struct call *c)

@@ -25,6 +25,12 @@ void show_when(struct jw *w, struct str key, int64_t at_ms);        /* null: nev
 void answer_nothing(struct call *c, const struct outcome *outcome); /* 204 */
 void answer_object(struct call *c, const struct outcome *outcome);  /* 200 and {} */
 
+/* call_secret makes a secret for the call, to be shown in its answer, and gives its hash. */
+struct str call_secret(struct call *c);
+void answer_secret(struct call *c, const struct outcome *outcome); /* 200 and the new secret */
+/* fail_made_before answers a creation that came twice: what is shown once cannot be shown again. */
+void fail_made_before(struct call *c, const char *what, const char *path);
+
 /* Scopes on the wire: "tenant", "cluster", "department", "project" with an id. */
 struct str scope_type(enum scope_kind kind);
 struct str scope_id(const struct call *c, struct scope s);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Node pools: /api/v1/node-pools. What weir does not do (over-provisioning, swap, network
 // acceleration) is refused unless it is what clients send without meaning it.
-#include "api/runai/common.h"
+#include "api/runai/edits.h"
 #include "api/runai/series.h"
 #include "codec/duration.h"
 #include "model/limits.h"
@@ -284,19 +284,9 @@ static bool read_settings(struct call *c, struct pool *p)
     return only_what_there_is(c);
 }
 
-static const struct pool *find_name(const struct call *c, struct str name)
-{
-    for (uint32_t i = 0; i < plan_of(c)->pools_count; i++) {
-        if (str_eq(plan_of(c)->pools[i].name, name)) {
-            return &plan_of(c)->pools[i];
-        }
-    }
-    return NULL;
-}
-
 static void on_created(struct call *c)
 {
-    const struct pool *p = find_name(c, body_str(c->body, STR("name")));
+    const struct pool *p = find_pool_name(c, body_str(c->body, STR("name")));
     if (p != NULL) {
         answer_pool(c, 201, p);
     } else {
@@ -307,32 +297,17 @@ static void on_created(struct call *c)
 static bool build_create(struct call *c, struct plan_apply *out)
 {
     struct str name = body_str(c->body, STR("name"));
-    const struct pool *same = find_name(c, name);
     struct pool *p = edit_pool(c, NULL, out);
     p->name = name;
     if (!body_cluster(c) || !read_settings(c, p)) {
         return false;
     }
-    if (same == NULL) {
-        return true;
-    }
-    struct plan merged;
-    plan_merge(plan_of(c), &out->plan, false, c->arena, &merged);
-    if (was_just_made(c, &same->stamp) && record_eq(&record_plan, &merged, plan_of(c))) {
-        on_created(c);
-        return false;
-    }
-    struct err err;
-    err_set(&err, STATUS_CONFLICT, "there is a node pool \"" STR_FMT "\" already", STR_ARG(name));
-    err_field(&err, "name");
-    err_hint(&err, "change it with PATCH /api/v1/node-pools/%u", same->id);
-    call_refuse(c, NULL, &err);
-    return false;
+    return edit_is_new(c, name, out);
 }
 
 static void create(struct call *c)
 {
-    edit_plan(c, &(struct edit){build_create, on_created, 0});
+    edit_plan(c, &(struct edit){PLAN_POOL, build_create, on_created, 0});
 }
 
 /* PUT begins with the defaults, but for the label, which every pool has. */
@@ -362,26 +337,12 @@ static void on_updated(struct call *c)
 
 static void update(struct call *c)
 {
-    edit_plan(c, &(struct edit){build_update, on_updated, 0});
-}
-
-static bool build_delete(struct call *c, struct plan_apply *out)
-{
-    const struct pool *p = path_pool(c);
-    if (p != NULL) {
-        edit_remove(c, PLAN_POOL, p->name, out);
-    }
-    return p != NULL;
-}
-
-static void on_deleted(struct call *c)
-{
-    answer_empty(c, 204);
+    edit_plan(c, &(struct edit){PLAN_POOL, build_update, on_updated, 0});
 }
 
 static void delete(struct call *c)
 {
-    edit_plan(c, &(struct edit){build_delete, on_deleted, 0});
+    edit_delete(c, PLAN_POOL);
 }
 
 /* ---- the rows ---- */

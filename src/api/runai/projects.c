@@ -1,25 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Projects: /api/v1/org-unit/projects. A change is one row of the plan, applied as any plan is.
-#include "api/runai/common.h"
+#include "api/runai/edits.h"
 #include "api/runai/series.h"
 #include "base/num.h"
 
 #define DAY_MS (INT64_C(24) * 3600 * 1000)
 
 /* ---- showing ---- */
-
-static struct str department_id(const struct call *c, struct str name,
-                                const struct department **out)
-{
-    const struct plan *plan = plan_of(c);
-    for (uint32_t i = 0; i < plan->departments_count; i++) {
-        if (str_eq(plan->departments[i].name, name)) {
-            *out = &plan->departments[i];
-            return arena_printf(c->arena, "%u", plan->departments[i].id);
-        }
-    }
-    return (struct str){0};
-}
 
 static void show_order(struct jw *w, const struct project *p)
 {
@@ -41,8 +28,8 @@ static void show_project_status(struct call *c, struct jw *w, const struct proje
 
 static void show_runai_project(struct call *c, struct jw *w, const struct project *p)
 {
-    const struct department *d = NULL;
-    struct str parent = department_id(c, p->department, &d);
+    const struct department *d = find_department_name(c, p->department);
+    struct str parent = department_id_text(c, p->department);
     jw_object_begin(w);
     show_id(w, STR("id"), p->id);
     jw_member_string(w, STR("name"), p->name);
@@ -114,7 +101,6 @@ static struct cell project_cell(void *ctx, uint32_t row, uint32_t column)
     enum { AVERAGES = 9, AVERAGES_END = 12 };
     struct call *c = ctx;
     const struct project *p = &plan_of(c)->projects[row];
-    const struct department *d = NULL;
     switch (column) {
     case 0:
         return cell_text(p->name);
@@ -122,7 +108,7 @@ static struct cell project_cell(void *ctx, uint32_t row, uint32_t column)
         return cell_text(cluster_id_text(c));
     case 2:
     case 3:
-        return cell_text(department_id(c, p->department, &d));
+        return cell_text(department_id_text(c, p->department));
     case 4:
         return cell_text(p->department);
     case 5:
@@ -210,11 +196,7 @@ static bool read_common(struct call *c, struct project *p)
     p->default_pools = body_strings(order, c->arena, &p->default_pools_count);
     for (uint32_t i = 0; i < p->default_pools_count; i++) {
         struct str name = p->default_pools[i].value;
-        bool found = false;
-        for (uint32_t k = 0; k < plan_of(c)->pools_count; k++) {
-            found = found || str_eq(plan_of(c)->pools[k].name, name);
-        }
-        if (!found) {
+        if (find_pool_name(c, name) == NULL) {
             fail_field(c, "defaultNodePools", name, "there is no node pool \"" STR_FMT "\"",
                        STR_ARG(str_clip(name, 100)));
             return false;
@@ -229,8 +211,8 @@ static bool read_common(struct call *c, struct project *p)
 static bool read_parent(struct call *c, struct project *p)
 {
     struct str id = body_str(c->body, STR("parentId"));
-    const struct department *d = find_department_id(c, id);
-    p->department = STR("default");
+    const struct department *d = id.len > 0 ? find_department_id(c, id)
+                                            : find_department_name(c, STR("default"));
     if (id.len > 0 && d == NULL) {
         struct err err;
         err_set(&err, STATUS_UNKNOWN, "there is no department " STR_FMT,
@@ -241,12 +223,7 @@ static bool read_parent(struct call *c, struct project *p)
         return false;
     }
     p->department = d != NULL ? d->name : STR("default");
-    uint32_t department = d != NULL ? d->id : 0;
-    for (uint32_t i = 0; department == 0 && i < plan_of(c)->departments_count; i++) {
-        bool found = str_eq(plan_of(c)->departments[i].name, p->department);
-        department = found ? plan_of(c)->departments[i].id : 0;
-    }
-    return call_may(c, ENTITY_PROJECTS, RIGHT_CREATE, scope_of_department(department));
+    return call_may(c, ENTITY_PROJECTS, RIGHT_CREATE, scope_of_department(d != NULL ? d->id : 0));
 }
 
 static void on_created(struct call *c)
@@ -263,7 +240,6 @@ static bool build_create(struct call *c, struct plan_apply *out)
 {
     struct str name = body_str(c->body, STR("name"));
     struct str namespace = body_str(c->body, STR("requestedNamespace"));
-    const struct project *same = show_find_project(plan_of(c), name);
     struct project *p = edit_project(c, NULL, out);
     p->name = name;
     if (namespace.len > 0 &&
@@ -275,26 +251,12 @@ static bool build_create(struct call *c, struct plan_apply *out)
     if (!body_cluster(c) || !read_parent(c, p) || !read_common(c, p)) {
         return false;
     }
-    if (same == NULL) {
-        return true;
-    }
-    struct plan merged;
-    plan_merge(plan_of(c), &out->plan, false, c->arena, &merged);
-    if (was_just_made(c, &same->stamp) && record_eq(&record_plan, &merged, plan_of(c))) {
-        on_created(c);
-        return false;
-    }
-    struct err err;
-    err_set(&err, STATUS_CONFLICT, "there is a project \"" STR_FMT "\" already", STR_ARG(name));
-    err_field(&err, "name");
-    err_hint(&err, "change it with PUT /api/v1/org-unit/projects/%u", same->id);
-    call_refuse(c, NULL, &err);
-    return false;
+    return edit_is_new(c, name, out);
 }
 
 static void create(struct call *c)
 {
-    edit_plan(c, &(struct edit){build_create, on_created, 0});
+    edit_plan(c, &(struct edit){PLAN_PROJECT, build_create, on_created, 0});
 }
 
 static bool build_update(struct call *c, struct plan_apply *out)
@@ -313,54 +275,17 @@ static void on_updated(struct call *c)
 
 static void update(struct call *c)
 {
-    edit_plan(c, &(struct edit){build_update, on_updated, 0});
-}
-
-static bool build_resources(struct call *c, struct plan_apply *out)
-{
-    const struct project *p = path_project(c);
-    bool patch = str_eq(c->request->method, STR("PATCH"));
-    if (p == NULL) {
-        return false;
-    }
-    struct project *changed = edit_project(c, p, out);
-    return quotas_read(c, c->body, patch, p->quotas, p->quotas_count, &changed->quotas,
-                       &changed->quotas_count);
-}
-
-static void on_resources(struct call *c)
-{
-    const struct project *p = path_project(c);
-    struct jw w;
-    if (p != NULL) {
-        call_begin(c, &w);
-        quotas_show(c, &w, (struct str){0}, p->quotas, p->quotas_count);
-        call_send(c, 200);
-    }
+    edit_plan(c, &(struct edit){PLAN_PROJECT, build_update, on_updated, 0});
 }
 
 static void resources(struct call *c)
 {
-    edit_plan(c, &(struct edit){build_resources, on_resources, 0});
-}
-
-static bool build_delete(struct call *c, struct plan_apply *out)
-{
-    const struct project *p = path_project(c);
-    if (p != NULL) {
-        edit_remove(c, PLAN_PROJECT, p->name, out);
-    }
-    return p != NULL;
-}
-
-static void on_deleted(struct call *c)
-{
-    answer_empty(c, 204);
+    edit_resources(c, PLAN_PROJECT);
 }
 
 static void delete(struct call *c)
 {
-    edit_plan(c, &(struct edit){build_delete, on_deleted, 0});
+    edit_delete(c, PLAN_PROJECT);
 }
 
 /* ---- metrics ---- */

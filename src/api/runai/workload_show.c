@@ -87,13 +87,7 @@ struct str workload_department(const struct call *c, const struct workload *wl)
 
 struct str workload_department_id(const struct call *c, const struct workload *wl)
 {
-    struct str name = workload_department(c, wl);
-    for (uint32_t i = 0; i < plan_of(c)->departments_count; i++) {
-        if (str_eq(plan_of(c)->departments[i].name, name)) {
-            return arena_printf(c->arena, "%u", plan_of(c)->departments[i].id);
-        }
-    }
-    return (struct str){0};
+    return department_id_text(c, workload_department(c, wl));
 }
 
 struct str workload_project_id(const struct call *c, const struct workload *wl)
