@@ -14,6 +14,7 @@
 #include "base/check.h"
 #include "cli/form.h"
 #include "cli/help.h"
+#include "cli/session.h"
 #include "cli/view.h"
 
 enum { WIDTH_OTHERWISE = 100, WIDTH_HELP_MAX = 110, TEXT_BYTES_MAX = 256 << 20 };
@@ -221,10 +222,7 @@ static int run_command(struct cli *cli, const struct args *args)
     enum status status = settings_load(&cli->settings, &cli->arena, args_text(args, "config-path"),
                                        args_text(args, "config-file"), &err);
     if (status == STATUS_OK) {
-        status = client_init(&cli->client, &cli->arena, args_text(args, "socket"),
-                             args_number(args, "timeout", 0), &err);
-        cli->client.debug = cli->debug;
-        cli->client.terminal = cli->terminal_err && !cli->quiet;
+        status = session_open(cli, args, &err);
     }
     if (status != STATUS_OK) {
         return cli_fail(cli, &err, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// client: libcurl over a local socket; the only file that includes it.
+// client: libcurl; the only file that includes it.
 #include "cli/client.h"
 
 #include <errno.h>
@@ -23,6 +23,7 @@ enum {
     RETRY_MS_MAX = 10 * 1000, /* a server that is being restarted is back by then */
     RETRY_PAUSE_MS = 100,
     IDLE_MS = 100,
+    CONNECT_MS = 20 * 1000,
 };
 
 struct transfer {
@@ -34,13 +35,72 @@ struct transfer {
     bool stopped; /* the sink has had enough */
 };
 
-enum status client_init(struct client *c, struct arena *arena, struct str flag, int64_t limit_ms,
-                        struct err *err)
+/* ---- where the server is ---- */
+
+static bool is_loopback(struct str host)
 {
-    *c = (struct client){.arena = arena, .socket = flag};
+    return str_eq(host, STR("localhost")) || str_eq(host, STR("[::1]")) ||
+           str_starts(host, STR("127."));
+}
+
+// What stands between "//" and the end of the host, without the port.
+static struct str host_of(struct str url)
+{
+    uint32_t from = str_find(url, '/') + 2;
+    uint32_t to = url.len;
+    bool bracket = false;
+    for (uint32_t i = from; i < url.len && to == url.len; i++) {
+        bracket = (bracket || url.ptr[i] == '[') && url.ptr[i] != ']';
+        to = !bracket && url.ptr[i] == ':' ? i : to;
+    }
+    return str_sub(url, from, to - from);
+}
+
+static enum status check_url(struct str url, struct err *err)
+{
+    bool plain = str_starts(url, STR("http://"));
+    bool tls = str_starts(url, STR("https://"));
+    enum status status = STATUS_OK;
+    uint32_t scheme = plain ? 7 : 8;
+    bool path = url.len > scheme &&
+                str_find(str_sub(url, scheme, url.len - scheme), '/') < url.len - scheme;
+    if ((!plain && !tls) || url.len == scheme || path || str_find(url, '@') < url.len) {
+        status = err_set(err, STATUS_INVALID, "the server's address is no address: " STR_FMT,
+                         STR_ARG(url));
+        err_hint(err, "expected https://HOST:PORT, without a path");
+    } else if (plain && !is_loopback(host_of(url))) {
+        status = err_set(err, STATUS_INVALID,
+                         "over " STR_FMT " your token would cross the network in clear text",
+                         STR_ARG(url));
+        err_hint(err, "use https://; weir up --tls makes the server speak it");
+    }
+    return status;
+}
+
+enum status client_init(struct client *c, struct arena *arena, const struct client_at *at,
+                        int64_t limit_ms, struct err *err)
+{
+    *c = (struct client){.arena = arena, .at = *at};
     c->limit_ms = limit_ms > 0 ? limit_ms : LIMIT_MS;
     client_next_key(c);
-    return flag.len > 0 ? STATUS_OK : places_socket(arena, &c->socket, err);
+    while (str_ends(c->at.url, STR("/"))) {
+        c->at.url.len--;
+    }
+    if (c->at.url.len > 0) {
+        return check_url(c->at.url, err);
+    }
+    return c->at.socket.len > 0 ? STATUS_OK : places_socket(arena, &c->at.socket, err);
+}
+
+struct str client_where(const struct client *c)
+{
+    return c->at.url.len > 0 ? c->at.url : c->at.socket;
+}
+
+struct str client_host(const struct client *c)
+{
+    uint32_t from = str_find(c->at.url, '/') + 2;
+    return c->at.url.len > 0 ? str_sub(c->at.url, from, c->at.url.len - from) : STR("localhost");
 }
 
 void client_done(struct client *c)
@@ -128,56 +188,88 @@ static int on_progress(void *arg, curl_off_t down_all, curl_off_t down, curl_off
     return (t->sink != NULL && code != 0) || client_waits(t->client) ? 0 : 1;
 }
 
-static enum status start(struct client *c, const struct request *r, struct transfer *t,
-                         struct curl_slist **headers, struct err *err)
+// The library's handle, told where the server is.
+static enum status aim(struct client *c, CURL *h, struct str path, struct err *err)
 {
-    if (c->socket.len >= sizeof(((struct sockaddr_un *)0)->sun_path)) {
+    if (c->at.url.len == 0 && c->at.socket.len >= sizeof(((struct sockaddr_un *)0)->sun_path)) {
         enum status status = err_set(err, STATUS_INVALID,
                                      "the path of the socket is too long: " STR_FMT,
-                                     STR_ARG(c->socket));
+                                     STR_ARG(c->at.socket));
         err_hint(err, "at most %zu bytes; see --socket",
                  sizeof(((struct sockaddr_un *)0)->sun_path) - 1);
         return status;
     }
-    if (c->handle == NULL) {
-        if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK ||
-            (c->handle = curl_easy_init()) == NULL) {
-            return err_set(err, STATUS_INTERNAL, "libcurl could not be started");
-        }
+    if (c->at.url.len == 0) {
+        curl_easy_setopt(h, CURLOPT_UNIX_SOCKET_PATH, arena_cstr(c->arena, c->at.socket));
+        curl_easy_setopt(h, CURLOPT_PROXY, "");
+    }
+    if (c->at.ca_file.len > 0) {
+        curl_easy_setopt(h, CURLOPT_CAINFO, arena_cstr(c->arena, c->at.ca_file));
+        curl_easy_setopt(h, CURLOPT_CAPATH, NULL);
+    }
+    struct str url = arena_printf(c->arena, STR_FMT "%s" STR_FMT,
+                                  STR_ARG(c->at.url.len > 0 ? c->at.url : STR("http://localhost")),
+                                  str_starts(path, STR("/api/")) ? "" : "/api/weir/v1",
+                                  STR_ARG(path));
+    curl_easy_setopt(h, CURLOPT_URL, url.ptr);
+    curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(h, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
+    curl_easy_setopt(h, CURLOPT_USERAGENT, "weir/" WEIR_VERSION);
+    return STATUS_OK;
+}
+
+static enum status make_handle(void **out, struct err *err)
+{
+    if (*out == NULL &&
+        (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK || (*out = curl_easy_init()) == NULL)) {
+        return err_set(err, STATUS_INTERNAL, "libcurl could not be started");
+    }
+    return STATUS_OK;
+}
+
+static void add_header(struct client *c, struct curl_slist **headers, const char *name,
+                       struct str value)
+{
+    *headers = curl_slist_append(*headers,
+                                 arena_printf(c->arena, "%s: " STR_FMT, name, STR_ARG(value)).ptr);
+}
+
+static enum status start(struct client *c, const struct request *r, struct transfer *t,
+                         struct curl_slist **headers, struct err *err)
+{
+    enum status status = make_handle(&c->handle, err);
+    if (status != STATUS_OK) {
+        return status;
     }
     CURL *h = c->handle;
     t->curl = h;
     t->client = c;
     c->began_ms = clock_mono_ms();
     curl_easy_reset(h);
-    struct str url = arena_printf(c->arena, "http://localhost/api/weir/v1" STR_FMT,
-                                  STR_ARG(r->path));
+    status = aim(c, h, r->path, err);
     *headers = curl_slist_append(NULL, "Expect:");
-    *headers = curl_slist_append(*headers,
-                                 arena_printf(c->arena, "Idempotency-Key: %s", c->key).ptr);
+    add_header(c, headers, "Idempotency-Key", str_from_c(c->key));
     if (r->type != NULL) {
-        *headers = curl_slist_append(*headers,
-                                     arena_printf(c->arena, "Content-Type: %s", r->type).ptr);
+        add_header(c, headers, "Content-Type", str_from_c(r->type));
     }
-    curl_easy_setopt(h, CURLOPT_UNIX_SOCKET_PATH, arena_cstr(c->arena, c->socket));
-    curl_easy_setopt(h, CURLOPT_URL, url.ptr);
-    curl_easy_setopt(h, CURLOPT_PROXY, "");
-    curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
+    if (c->bearer.len > 0) {
+        add_header(c, headers, "Authorization",
+                   arena_printf(c->arena, "Bearer " STR_FMT, STR_ARG(c->bearer)));
+    }
     curl_easy_setopt(h, CURLOPT_HTTPHEADER, *headers);
     curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, on_bytes);
     curl_easy_setopt(h, CURLOPT_WRITEDATA, t);
     curl_easy_setopt(h, CURLOPT_XFERINFOFUNCTION, on_progress);
     curl_easy_setopt(h, CURLOPT_XFERINFODATA, t);
     curl_easy_setopt(h, CURLOPT_NOPROGRESS, 0L);
-    curl_easy_setopt(h, CURLOPT_USERAGENT, "weir/" WEIR_VERSION);
-    if (strcmp(r->method, "POST") == 0) {
+    if (strcmp(r->method, "GET") != 0) {
         curl_easy_setopt(h, CURLOPT_POST, 1L);
         curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body.len);
         curl_easy_setopt(h, CURLOPT_POSTFIELDS, r->body.len > 0 ? r->body.ptr : "");
-    } else if (strcmp(r->method, "GET") != 0) {
         curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, r->method);
     }
-    return STATUS_OK;
+    return status;
 }
 
 bool client_waits(struct client *c)
@@ -194,7 +286,7 @@ enum status client_no_answer(struct client *c, struct err *err)
 {
     bool seconds = c->limit_ms % 1000 == 0;
     err_set(err, STATUS_TIMEOUT, "the server at " STR_FMT " did not answer within %lld %s",
-            STR_ARG(c->socket), (long long)(seconds ? c->limit_ms / 1000 : c->limit_ms),
+            STR_ARG(client_where(c)), (long long)(seconds ? c->limit_ms / 1000 : c->limit_ms),
             seconds ? "s" : "ms");
     return err_hint(err,
                     "what was asked may still be done: look before asking again. Is the server "
@@ -208,19 +300,41 @@ static bool connection_lost(CURLcode code)
 }
 
 // What libcurl's failure means for a person.
-static enum status transport_error(struct client *c, CURLcode code, struct err *err)
+static enum status transport_error(struct client *c, CURL *handle, CURLcode code, struct err *err)
 {
     long os = 0;
     enum status status;
-    curl_easy_getinfo(c->handle, CURLINFO_OS_ERRNO, &os);
-    if (code == CURLE_COULDNT_CONNECT && (os == EACCES || os == EPERM)) {
+    curl_easy_getinfo(handle, CURLINFO_OS_ERRNO, &os);
+    bool remote = c->at.url.len > 0;
+    if (code == CURLE_COULDNT_CONNECT && !remote && (os == EACCES || os == EPERM)) {
         status = err_set(err, STATUS_DENIED, "the server's socket " STR_FMT " is not open to you",
-                         STR_ARG(c->socket));
-        err_hint(err, "run this as the user that started the server, or as root");
-    } else if (code == CURLE_COULDNT_CONNECT) {
+                         STR_ARG(c->at.socket));
+        err_hint(err, "run this as the user that started the server, or as root; or sign in over "
+                      "the network: weir login user --server URL");
+    } else if (code == CURLE_COULDNT_CONNECT && !remote) {
         status = err_set(err, STATUS_UNREACHABLE, "no server runs here: nobody answers at " STR_FMT,
-                         STR_ARG(c->socket));
-        err_hint(err, "start one with weir up, or name its socket with --socket or WEIR_SOCKET");
+                         STR_ARG(c->at.socket));
+        err_hint(err,
+                 "start one with weir up, name its socket with --socket or WEIR_SOCKET, or one "
+                 "elsewhere with --server or WEIR_SERVER");
+    } else if (code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST ||
+               (code == CURLE_OPERATION_TIMEDOUT && remote)) {
+        status = err_set(err, STATUS_UNREACHABLE,
+                         "the server at " STR_FMT " cannot be reached (%s)", STR_ARG(c->at.url),
+                         os > 0 ? strerror((int)os) : curl_easy_strerror(code));
+        err_hint(err,
+                 "look at the address (weir config describe), and whether weir up listens there");
+    } else if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE) {
+        status = err_set(err, STATUS_UNAUTHENTIC,
+                         "the certificate of " STR_FMT " is not one to be trusted (%s)",
+                         STR_ARG(c->at.url), curl_easy_strerror(code));
+        err_hint(err,
+                 "where it is self-signed, get tls-cert.pem of the server's data directory by a "
+                 "way you trust and name it with --ca-file or WEIR_CA_FILE");
+    } else if (code == CURLE_SSL_CONNECT_ERROR) {
+        status = err_set(err, STATUS_UNREACHABLE, "the server at " STR_FMT " does not speak TLS",
+                         STR_ARG(c->at.url));
+        err_hint(err, "weir up --tls makes it do so");
     } else if (code == CURLE_ABORTED_BY_CALLBACK) {
         return client_no_answer(c, err);
     } else if (code == CURLE_WRITE_ERROR) {
@@ -287,14 +401,27 @@ static enum status read_answer(struct client *c, struct transfer *t, struct answ
     const char *type = NULL;
     curl_easy_getinfo(c->handle, CURLINFO_RESPONSE_CODE, &code);
     curl_easy_getinfo(c->handle, CURLINFO_CONTENT_TYPE, &type);
-    return client_read(c, (int)code, type != NULL && strncmp(type, "application/json", 16) == 0,
-                       buf_view(&t->body), out, err);
+    enum status status = client_read(c, (int)code,
+                                     type != NULL && strncmp(type, "application/json", 16) == 0,
+                                     buf_view(&t->body), out, err);
+    if (status == STATUS_UNAUTHENTIC && c->bearer.len > 0 && err->hint[0] == 0) {
+        err_hint(err, "sign in again: weir login user, or weir login access-key");
+    }
+    return status;
 }
 
 static void pause_ms(int ms)
 {
     struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000 * 1000};
     nanosleep(&t, NULL);
+}
+
+// Once for each client: a token that was just got and is refused is not to be had anew.
+static bool renewed(struct client *c)
+{
+    bool (*renew)(struct client *, void *) = c->renew;
+    c->renew = NULL;
+    return renew != NULL && renew(c, c->renew_ctx);
 }
 
 enum status client_call(struct client *c, const struct request *r, struct answer *out,
@@ -329,7 +456,12 @@ enum status client_call(struct client *c, const struct request *r, struct answer
             continue;
         }
         c->met = c->met || code == CURLE_OK;
-        status = code == CURLE_OK ? read_answer(c, &t, out, err) : transport_error(c, code, err);
+        status = code == CURLE_OK ? read_answer(c, &t, out, err)
+                                  : transport_error(c, c->handle, code, err);
+        if (status == STATUS_UNAUTHENTIC && code == CURLE_OK && renewed(c)) {
+            buf_clear(&t.body);
+            continue;
+        }
         break;
     }
     buf_done(&t.body);
@@ -340,6 +472,13 @@ enum status client_get(struct client *c, struct str path, struct answer *out, st
 {
     struct request r = {.method = "GET", .path = path};
     return client_call(c, &r, out, err);
+}
+
+// What cannot be asked a second time must not be begun with a token that is over.
+static enum status client_fresh(struct client *c, struct err *err)
+{
+    struct answer answer;
+    return c->renew != NULL ? client_get(c, STR("/whoami"), &answer, err) : STATUS_OK;
 }
 
 // Drives one transfer and gives the moments between its pieces to idle.
@@ -388,7 +527,8 @@ enum status client_stream(struct client *c, struct str path,
     *out = (struct answer){0};
     buf_init(&t.body, ANSWER_BYTES_MAX);
     struct curl_slist *headers = NULL;
-    enum status status = start(c, &r, &t, &headers, err);
+    enum status status = client_fresh(c, err);
+    status = status == STATUS_OK ? start(c, &r, &t, &headers, err) : status;
     CURLM *multi = status == STATUS_OK ? curl_multi_init() : NULL;
     if (status == STATUS_OK && multi == NULL) {
         status = err_set(err, STATUS_INTERNAL, "libcurl could not be started");
@@ -401,7 +541,7 @@ enum status client_stream(struct client *c, struct str path,
         }
         if (!t.stopped) {
             status = code == CURLE_OK ? read_answer(c, &t, out, err)
-                                      : transport_error(c, code, err);
+                                      : transport_error(c, c->handle, code, err);
         }
     }
     if (multi != NULL) {
@@ -410,4 +550,60 @@ enum status client_stream(struct client *c, struct str path,
     curl_slist_free_all(headers);
     buf_done(&t.body);
     return status;
+}
+
+enum status client_wire_open(struct client *c, struct client_wire *w, struct err *err)
+{
+    *w = (struct client_wire){.fd = -1};
+    enum status status = client_fresh(c, err);
+    status = status == STATUS_OK ? make_handle(&w->handle, err) : status;
+    status = status == STATUS_OK ? aim(c, w->handle, STR(""), err) : status;
+    if (status != STATUS_OK) {
+        return status;
+    }
+    curl_easy_setopt(w->handle, CURLOPT_CONNECT_ONLY, 1L);
+    /* HTTP/1.1: what follows the handshake is ours. */
+    curl_easy_setopt(w->handle, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
+    CURLcode code = curl_easy_perform(w->handle);
+    curl_socket_t fd = CURL_SOCKET_BAD;
+    if (code == CURLE_OK) {
+        code = curl_easy_getinfo(w->handle, CURLINFO_ACTIVESOCKET, &fd);
+    }
+    if (code == CURLE_OK && fd == CURL_SOCKET_BAD) {
+        code = CURLE_COULDNT_CONNECT;
+    }
+    if (code != CURLE_OK) {
+        return transport_error(c, w->handle, code, err);
+    }
+    w->fd = fd;
+    return STATUS_OK;
+}
+
+void client_wire_close(struct client_wire *w)
+{
+    curl_easy_cleanup(w->handle);
+    *w = (struct client_wire){.fd = -1};
+}
+
+static ssize_t wire_result(CURLcode code, size_t len)
+{
+    if (code == CURLE_OK) {
+        return (ssize_t)len;
+    }
+    errno = code == CURLE_AGAIN ? EAGAIN : ECONNRESET;
+    return -1;
+}
+
+ssize_t client_wire_send(struct client_wire *w, const void *bytes, size_t len)
+{
+    size_t sent = 0;
+    CURLcode code = curl_easy_send(w->handle, bytes, len, &sent);
+    return wire_result(code, sent);
+}
+
+ssize_t client_wire_recv(struct client_wire *w, void *bytes, size_t size)
+{
+    size_t got = 0;
+    CURLcode code = curl_easy_recv(w->handle, bytes, size, &got);
+    return wire_result(code, got);
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// client: the server's REST API over its local socket. A command carries one idempotency key; when
-// the connection is lost the request is sent again with the same key, so that it happens once.
+// client: the server's REST API, over its local socket or over HTTP(S) with a token. A command carries
+// one idempotency key; when the connection is lost the request is sent again with the same key, so
+// that it happens once.
 #pragma once
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -11,9 +13,20 @@
 #include "base/err.h"
 #include "base/uuid.h"
 
+/* Where the server is: one of the two. */
+struct client_at {
+    struct str socket;  /* path */
+    struct str url;     /* http://…, https://… without a path; "": over the socket */
+    struct str ca_file; /* certificates to trust (PEM) instead of the system's; "" */
+};
+
 struct client {
     struct arena *arena;
-    struct str socket;           /* path */
+    struct client_at at;
+    struct str bearer; /* the token to show; "": none */
+    /* Called when the server knows the token no more: true when there is a new bearer. NULL: no. */
+    bool (*renew)(struct client *c, void *ctx);
+    void *renew_ctx;
     char key[UUID_TEXT_LEN + 1]; /* of this command; one POST or DELETE may end in several tries */
     bool debug;                  /* each request on stderr */
     bool terminal;               /* a person is there, to be told what is waited for */
@@ -30,11 +43,13 @@ struct answer {
     struct str text;        /* as it came */
 };
 
-/* client_init finds the socket (flag: of --socket, or "") and connects to nothing yet. limit_ms 0:
- * two minutes. */
-MUST_USE enum status client_init(struct client *c, struct arena *arena, struct str flag,
+/* client_init connects to nothing yet. limit_ms 0: two minutes. STATUS_INVALID: a URL that is none, or
+ * one that would show a token to the network in clear text. */
+MUST_USE enum status client_init(struct client *c, struct arena *arena, const struct client_at *at,
                                  int64_t limit_ms, struct err *err);
 void client_done(struct client *c);
+/* client_where says where the server is, for people. */
+struct str client_where(const struct client *c);
 
 /* client_path makes "/projects/team%20a" of words: each is escaped, "/" stands between them. */
 struct str client_path(struct client *c, uint32_t count, const struct str *words);
@@ -42,8 +57,8 @@ struct str client_path(struct client *c, uint32_t count, const struct str *words
 struct str client_query(struct client *c, struct str path, const char *name, struct str value);
 
 struct request {
-    const char *method; /* GET, POST, DELETE */
-    struct str path;    /* below /api/weir/v1 */
+    const char *method; /* GET, POST, PUT, PATCH, DELETE */
+    struct str path;    /* below /api/weir/v1, or with all of it: /api/v1/users */
     const char *type;   /* of the body, NULL: none */
     struct str body;
 };
@@ -68,6 +83,20 @@ struct client_stream_hooks {
 MUST_USE enum status client_stream(struct client *c, struct str path,
                                    const struct client_stream_hooks *hooks, struct answer *out,
                                    struct err *err);
+
+/* A connection of its own, for who speaks something else than HTTP on it after a handshake. */
+struct client_wire {
+    void *handle;
+    int fd; /* to be polled; it does not block */
+};
+MUST_USE enum status client_wire_open(struct client *c, struct client_wire *w, struct err *err);
+void client_wire_close(struct client_wire *w);
+/* As send and recv: -1 with errno, which is EAGAIN when there is nothing to be had now. More may be
+ * there than the descriptor shows: read until EAGAIN. */
+ssize_t client_wire_send(struct client_wire *w, const void *bytes, size_t len);
+ssize_t client_wire_recv(struct client_wire *w, void *bytes, size_t size);
+/* client_host gives what stands in the Host header. */
+struct str client_host(const struct client *c);
 
 /* client_header gives a header of the answer that the last call or stream got, "" when it got none. */
 struct str client_header(struct client *c, const char *name);

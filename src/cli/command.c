@@ -491,13 +491,12 @@ static enum status take_external(struct parse *p)
 }
 
 // Words come in one by one; the command is known once the words so far make its path. A longer path
-// ("training standard submit" behind "training") wins, so looking again is right until a word
-// cannot extend it.
+// ("login user" behind "login") wins.
 static enum status parse_one_word(struct parse *p, struct str word)
 {
     struct args *out = p->out;
     *ARRAY_PUSH(p->arena, &p->words) = word;
-    if (out->command != NULL) {
+    if (out->command != NULL && p->path_words + 1 != p->words.count) {
         return STATUS_OK;
     }
     uint32_t used;

@@ -15,6 +15,17 @@ static const struct flag global[] = {
      .metavar = "PATH",
      .offer = OFFER_FILE,
      .help = "Socket of the server; over WEIR_SOCKET over the usual place"},
+    {.name = "server",
+     .kind = FLAG_TEXT,
+     .metavar = "URL",
+     .help =
+         "Address of a server elsewhere, https://HOST:PORT; over WEIR_SERVER over the settings"},
+    {.name = "ca-file",
+     .kind = FLAG_TEXT,
+     .metavar = "FILE",
+     .offer = OFFER_FILE,
+     .help = "Certificates to trust (PEM) instead of the system's; over WEIR_CA_FILE over the "
+             "settings"},
     {.name = "config-path",
      .kind = FLAG_TEXT,
      .metavar = "DIR",
@@ -454,9 +465,80 @@ static const struct flag config_set[] = {
      .kind = FLAG_WORD,
      .metavar = "table|json|yaml",
      .help = "Form of the output where none is asked for"},
+    {.name = "cp-url",
+     .kind = FLAG_TEXT,
+     .metavar = "URL",
+     .help = "Address of the server; none is asked for then"},
     PROJECT_FLAG,
 };
 SET(flags_config_set, "Settings", config_set);
+
+static const struct flag login_user[] = {
+    {.name = "user",
+     .letter = 'u',
+     .kind = FLAG_TEXT,
+     .metavar = "NAME",
+     .help = "Its e-mail address; else it is asked for"                              },
+    {.name = "password",
+     .letter = 'p',
+     .kind = FLAG_TEXT,
+     .metavar = "TEXT",
+     .help = "Its password: better left out, to be asked or read from standard input"},
+};
+SET(flags_login_user, "Who", login_user);
+
+static const struct flag login_key[] = {
+    {.name = "client-id",
+     .kind = FLAG_TEXT,
+     .metavar = "ID",
+     .help = "Id of the key, or name of the service account; else it is asked for"},
+    {.name = "secret-file",
+     .kind = FLAG_TEXT,
+     .metavar = "FILE",
+     .offer = OFFER_FILE,
+     .help = "Read the secret from this file"},
+    {.name = "secret",
+     .kind = FLAG_TEXT,
+     .metavar = "TEXT",
+     .help = "The secret: better left out, to be asked or read from standard input"},
+    {.name = "save",
+     .kind = FLAG_BOOL,
+     .help = "Keep the secret too, so that signing in again is not needed"},
+    {.name = "interactive", .kind = FLAG_BOOL, .help = "Ask for what is not given (always so)"},
+};
+SET(flags_login_key, "Who", login_key);
+
+static const struct flag rule[] = {
+    {.name = "user",
+     .letter = 'u',
+     .kind = FLAG_TEXT,
+     .metavar = "NAME",
+     .help = "The user it is for; need not exist yet"},
+    {.name = "group", .kind = FLAG_TEXT, .metavar = "NAME", .help = "The group it is for"},
+    {.name = "service-account",
+     .kind = FLAG_TEXT,
+     .metavar = "NAME",
+     .help = "The service account it is for"},
+    {.name = "role", .kind = FLAG_TEXT, .metavar = "NAME", .help = "What it gives: weir role list"},
+    {.name = "tenant", .kind = FLAG_BOOL, .help = "It holds everywhere"},
+    {.name = "cluster", .kind = FLAG_BOOL, .help = "It holds in the cluster"},
+    {.name = "department",
+     .kind = FLAG_TEXT,
+     .metavar = "NAME",
+     .offer = OFFER_DEPARTMENT,
+     .help = "It holds in this department and its projects"},
+    PROJECT_FLAG,
+};
+SET(flags_rule, "Who, what, where", rule);
+
+static const struct flag get_token[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = FLAG_WORD,
+     .metavar = "plaintext|kubeconfig",
+     .help = "The token alone, or as kubectl takes it from a helper (the default)"},
+};
+SET(flags_get_token, "Output", get_token);
 
 #define PRUNE_FLAG {.name = "prune", .kind = FLAG_BOOL, .help = "Remove what the file leaves out"}
 static const struct flag plan_change[] = {PRUNE_FLAG};

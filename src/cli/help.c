@@ -20,6 +20,9 @@ struct variable {
 };
 static const struct variable variables[] = {
     {"WEIR_SOCKET",           "Socket of the server, where --socket is not given."          },
+    {"WEIR_SERVER",           "Address of a server elsewhere, where --server is not given." },
+    {"WEIR_CA_FILE",          "Certificates to trust, where --ca-file is not given."        },
+    {"WEIR_TOKEN",            "Token for that server; what login kept is not used then."    },
     {"RUNAI_CLI_CONFIG_PATH", "Directory of the CLI's own files instead of ~/.weir."        },
     {"RUNAI_CLI_CONFIG_FILE", "Name of the settings file instead of config.json."           },
     {"NO_COLOR",

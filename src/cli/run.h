@@ -5,8 +5,10 @@
 #include "cli/command.h"
 
 /* run_session.c */
-command_run run_login, run_logout, run_whoami, run_version, run_config_describe, run_config_set,
-    run_help, run_completion, run_complete, run_man, run_docs;
+command_run run_whoami, run_version, run_config_describe, run_config_set, run_help, run_completion,
+    run_complete, run_man, run_docs;
+/* run_login.c */
+command_run run_login, run_login_user, run_login_key, run_logout, run_get_token, run_user_password;
 /* run_tenant.c */
 command_run run_cluster_list, run_project_list, run_project_describe, run_project_set,
     run_department_list, run_department_describe, run_nodepool_list, run_nodepool_describe,
@@ -20,6 +22,9 @@ command_run run_workload_list, run_workload_describe, run_workload_suspend, run_
 command_run run_logs, run_attach, run_watch;
 /* run_exec.c */
 command_run run_exec, run_bash;
+/* run_people.c */
+command_run run_people_list, run_people_create, run_people_renew, run_people_delete,
+    run_user_groups, run_role_describe, run_rule_create;
 /* run_audit.c */
 command_run run_audit;
 /* run_plan.c */

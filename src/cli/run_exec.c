@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// run_exec: a command beside a running workload, over a WebSocket on the local socket. Binary messages;
+// run_exec: a command beside a running workload, over a WebSocket. Binary messages;
 // the first byte says the channel. The terminal is put into raw mode while the command has one of
 // its own, and back however this ends.
 #include "cli/run.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -26,7 +24,6 @@
 #include "io/clock.h"
 #include "io/file.h"
 #include "io/http.h"
-#include "io/listen.h"
 #include "io/random.h"
 #include "io/ws.h"
 
@@ -43,8 +40,9 @@ enum {
 
 struct session {
     struct cli *cli;
-    int fd;
+    struct client_wire wire;
     bool tty, input; /* input: stdin is still passed on */
+    bool more;       /* perhaps there is something to receive that poll does not tell */
     struct ws_decoder decoder;
     struct buf out; /* not yet sent */
     size_t sent;
@@ -112,17 +110,39 @@ static struct str header_value(struct str head, struct str name)
     return STR("");
 }
 
-// read, for as long as the server may take to answer.
+// For as long as the server may take to answer.
 static ssize_t read_in_time(struct session *s, char *bytes, size_t size)
 {
-    struct pollfd p = {.fd = s->fd, .events = POLLIN};
-    while (poll(&p, 1, WAIT_MS) <= 0) {
-        if (!client_waits(&s->cli->client)) {
+    for (;;) {
+        ssize_t n = client_wire_recv(&s->wire, bytes, size);
+        if (n >= 0 || errno != EAGAIN) {
+            return n;
+        }
+        struct pollfd p = {.fd = s->wire.fd, .events = POLLIN};
+        if (poll(&p, 1, WAIT_MS) <= 0 && !client_waits(&s->cli->client)) {
             errno = ETIMEDOUT;
             return -1;
         }
     }
-    return read(s->fd, bytes, size);
+}
+
+static enum status write_in_time(struct session *s, struct str bytes, struct err *err)
+{
+    while (bytes.len > 0) {
+        ssize_t n = client_wire_send(&s->wire, bytes.ptr, bytes.len);
+        if (n < 0 && errno != EAGAIN) {
+            return err_set(err, STATUS_UNREACHABLE, "the server ended the connection");
+        }
+        if (n > 0) {
+            bytes = str_sub(bytes, (uint32_t)n, bytes.len - (uint32_t)n);
+            continue;
+        }
+        struct pollfd p = {.fd = s->wire.fd, .events = POLLOUT};
+        if (poll(&p, 1, WAIT_MS) <= 0 && !client_waits(&s->cli->client)) {
+            return client_no_answer(&s->cli->client, err);
+        }
+    }
+    return STATUS_OK;
 }
 
 // Reads until the empty line; what came behind it is kept in all.
@@ -179,13 +199,19 @@ static enum status handshake(struct session *s, struct str path, struct answer *
     char key[WS_KEY_SIZE], accept[WS_ACCEPT_SIZE];
     random_bytes(random, sizeof(random));
     ws_key(random, key);
+    struct client *c = &s->cli->client;
+    struct str bearer = STR("");
+    if (c->bearer.len > 0) {
+        bearer = arena_printf(&s->cli->arena, "Authorization: Bearer " STR_FMT "\r\n",
+                              STR_ARG(c->bearer));
+    }
     struct str request = arena_printf(&s->cli->arena,
-                                      "GET /api/weir/v1" STR_FMT " HTTP/1.1\r\nHost: localhost\r\n"
-                                      "Connection: Upgrade\r\nUpgrade: websocket\r\n"
+                                      "GET /api/weir/v1" STR_FMT " HTTP/1.1\r\nHost: " STR_FMT
+                                      "\r\n" STR_FMT "Connection: Upgrade\r\nUpgrade: websocket\r\n"
                                       "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n\r\n",
-                                      STR_ARG(path), key);
-    s->cli->client.began_ms = clock_mono_ms();
-    enum status status = file_write_all(s->fd, request, err);
+                                      STR_ARG(path), STR_ARG(client_host(c)), STR_ARG(bearer), key);
+    c->began_ms = clock_mono_ms();
+    enum status status = write_in_time(s, request, err);
     CLEANUP(buf_done) struct buf all;
     buf_init(&all, HEAD_BYTES_MAX + REFUSAL_BYTES_MAX);
     size_t head_len = 0;
@@ -296,11 +322,13 @@ static enum status take_messages(struct session *s, struct err *err)
     return STATUS_OK;
 }
 
+// The library may hold more than the descriptor shows: it is asked again until it has nothing.
 static enum status receive(struct session *s, struct err *err)
 {
     char bytes[PIECE_BYTES];
-    ssize_t n = read(s->fd, bytes, sizeof(bytes));
-    if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
+    ssize_t n = client_wire_recv(&s->wire, bytes, sizeof(bytes));
+    s->more = n > 0;
+    if (n < 0 && errno == EAGAIN) {
         return STATUS_OK;
     }
     if (n <= 0) {
@@ -314,8 +342,8 @@ static enum status receive(struct session *s, struct err *err)
 // A server that has ended the session takes nothing more, but what it said is still to be read.
 static void flush(struct session *s)
 {
-    ssize_t n = send(s->fd, s->out.ptr + s->sent, s->out.len - s->sent, MSG_NOSIGNAL);
-    bool gone = n < 0 && errno != EINTR && errno != EAGAIN;
+    ssize_t n = client_wire_send(&s->wire, s->out.ptr + s->sent, s->out.len - s->sent);
+    bool gone = n < 0 && errno != EAGAIN;
     s->sent += n > 0 ? (size_t)n : 0;
     if (gone || s->sent == s->out.len) {
         buf_clear(&s->out);
@@ -347,17 +375,17 @@ static enum status talk(struct session *s, struct err *err)
         }
         bool pending = s->out.len > s->sent;
         struct pollfd fds[] = {
-            {.fd = s->fd,                                                    .events = (short)(POLLIN | (pending ? POLLOUT : 0))},
+            {.fd = s->wire.fd,                                               .events = (short)(POLLIN | (pending ? POLLOUT : 0))},
             // Nothing more is read while much waits to be sent.
             {.fd = s->input && s->out.len < PIECE_BYTES ? STDIN_FILENO : -1, .events = POLLIN                                   },
         };
-        if (poll(fds, COUNT_OF(fds), -1) < 0) {
+        if (poll(fds, COUNT_OF(fds), s->more ? 0 : -1) < 0) {
             continue; // a signal
         }
         if (pending && (fds[0].revents & POLLOUT) != 0) {
             flush(s);
         }
-        if ((fds[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
+        if (s->more || (fds[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
             status = receive(s, err);
         }
         if (status == STATUS_OK && fds[1].revents != 0) {
@@ -410,23 +438,19 @@ static int execute(struct cli *cli, const struct args *args, bool input, bool tt
         return failed;
     }
     tty = tty && isatty(STDIN_FILENO);
-    struct session s = {.cli = cli, .fd = -1, .tty = tty, .input = input, .exit_code = -1};
+    struct session s = {
+        .cli = cli, .wire = {.fd = -1}, .tty = tty, .input = input, .exit_code = -1};
     ws_decoder_init(&s.decoder, false);
     buf_init(&s.out, SEND_BYTES_MAX);
     struct str whole = exec_path(cli, args, path, tty, words, count);
     enum status status = check_length(whole, count, &err);
     if (status == STATUS_OK) {
-        status = connect_unix(arena_cstr(&cli->arena, cli->client.socket), &s.fd, &err);
-    }
-    if (status == STATUS_UNREACHABLE) {
-        err_hint(&err, "start a server with weir up, or name its socket with --socket");
+        status = client_wire_open(&cli->client, &s.wire, &err);
     }
     if (status == STATUS_OK) {
         status = handshake(&s, whole, &answer, &err);
     }
     if (status == STATUS_OK) {
-        // Never blocked in a write: the server may wait for us to read before it reads.
-        fcntl(s.fd, F_SETFL, fcntl(s.fd, F_GETFL) | O_NONBLOCK);
         fflush(stdout);
         if (tty) {
             enter_raw_mode();
@@ -438,7 +462,7 @@ static int execute(struct cli *cli, const struct args *args, bool input, bool tt
         status = err_set(&err, STATUS_UNREACHABLE, "the connection ended before the command did");
         err_hint(&err, "weir workload describe shows whether the workload still runs");
     }
-    file_close(&s.fd);
+    client_wire_close(&s.wire);
     ws_decoder_done(&s.decoder);
     buf_done(&s.out);
     return status == STATUS_OK ? s.exit_code : cli_fail(cli, &err, answer.body);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// run_session: who you are, settings, and what is written from the command table.
+// run_session: whom the server takes you for, settings, and what is written from the command table.
 #include "cli/run.h"
 
 #include <fcntl.h>
@@ -33,37 +33,15 @@ int run_whoami(struct cli *cli, const struct args *args)
     if (form != FORM_TABLE) {
         return cli_print(cli, form, answer.body);
     }
-    printf("User     " STR_FMT " (uid " STR_FMT ")\n", STR_ARG(view_text(answer.body, "user")),
-           STR_ARG(view_text(answer.body, "uid")));
+    printf("User     " STR_FMT, STR_ARG(view_text(answer.body, "user")));
+    if (doc_get(answer.body, STR("uid")) != NULL) {
+        printf(" (uid " STR_FMT ")", STR_ARG(view_text(answer.body, "uid")));
+    }
+    printf("\n");
     printf("Roles    " STR_FMT "\n",
            STR_ARG(view_join(&cli->arena, doc_get(answer.body, STR("roles")), ", ")));
     printf("Server   " STR_FMT " (weir " STR_FMT ")\n", STR_ARG(view_text(answer.body, "server")),
            STR_ARG(view_text(answer.body, "version")));
-    return 0;
-}
-
-int run_login(struct cli *cli, const struct args *args)
-{
-    (void)args;
-    struct answer answer;
-    int failed = get(cli, STR("/whoami"), &answer);
-    if (failed) {
-        return failed;
-    }
-    cli_say(cli, "You are " STR_FMT " (" STR_FMT ") to the server at " STR_FMT ".\n",
-            STR_ARG(view_text(answer.body, "user")),
-            STR_ARG(view_join(&cli->arena, doc_get(answer.body, STR("roles")), ", ")),
-            STR_ARG(cli->client.socket));
-    if (settings_get(&cli->settings, STR("project")).len == 0) {
-        cli_say(cli, "Choose your project with weir project set NAME.\n");
-    }
-    return 0;
-}
-
-int run_logout(struct cli *cli, const struct args *args)
-{
-    (void)args;
-    cli_say(cli, "Nothing to forget: over the local socket the kernel says who you are.\n");
     return 0;
 }
 
@@ -105,7 +83,8 @@ int run_config_describe(struct cli *cli, const struct args *args)
     struct str output = settings_get(&cli->settings, STR("output"));
     printf("File      " STR_FMT "/" STR_FMT "\n", STR_ARG(cli->settings.directory),
            STR_ARG(cli->settings.file));
-    printf("Socket    " STR_FMT "\n", STR_ARG(cli->client.socket));
+    printf("%s    " STR_FMT "\n", cli->client.at.url.len > 0 ? "Server" : "Socket",
+           STR_ARG(client_where(&cli->client)));
     printf("Project   " STR_FMT "\n", STR_ARG(project.len > 0 ? project : STR("-")));
     printf("Output    " STR_FMT "\n", STR_ARG(output.len > 0 ? output : STR("table")));
     const struct doc *columns = doc_get(cli->settings.root, STR("columns"));
@@ -127,12 +106,22 @@ static int change(struct cli *cli, struct str key, struct str value)
 
 int run_config_set(struct cli *cli, const struct args *args)
 {
-    static const char *const keys[] = {"output", "project"};
+    static const struct {
+        const char *flag;
+        struct str key;
+    } rows[] = {
+        {"output",  STRS("output")               },
+        {"project", STRS("project")              },
+        {"cp-url",  STRS("control_plane.url")    },
+        {"ca-file", STRS("control_plane.ca_file")},
+    };
     bool any = false;
-    for (uint32_t i = 0; i < COUNT_OF(keys); i++) {
-        struct str value = args_text(args, keys[i]);
+    for (uint32_t i = 0; i < COUNT_OF(rows); i++) {
+        struct str value = args_text(args, rows[i].flag);
         if (value.len > 0) {
-            int failed = change(cli, str_from_c(keys[i]), value);
+            value = str_eq(str_from_c(rows[i].flag), STR("ca-file")) ? cli->client.at.ca_file
+                                                                     : value;
+            int failed = change(cli, rows[i].key, value);
             if (failed) {
                 return failed;
             }
@@ -142,7 +131,7 @@ int run_config_set(struct cli *cli, const struct args *args)
     if (!any) {
         struct err err;
         err_set(&err, STATUS_INVALID, "nothing to set");
-        err_hint(&err, "give --output or --project");
+        err_hint(&err, "give --output, --project or --cp-url");
         return cli_usage(cli, args, &err);
     }
     return 0;
@@ -282,7 +271,10 @@ int run_complete(struct cli *cli, const struct args *args)
     buf_init(&out, PAGE_BYTES_MAX);
     completion_find(args->tail, args->tail_count, &cli->arena, &out, &what);
     struct str socket = typed(args, "--socket", "--socket");
-    cli->client.socket = socket.len > 0 ? socket : cli->client.socket;
+    if (socket.len > 0) {
+        cli->client.at = (struct client_at){.socket = socket};
+        cli->client.bearer = STR("");
+    }
     switch (what.offer) {
     case OFFER_FILE:
         buf_str(&out, STR(":files\n"));

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line from outside: what each verb prints, in which form, with which exit status.
 
-usage: cli_test.py WEIR TOP [--server]
+usage: cli_test.py WEIR TOP [--server | --remote]
 
 Without --server: what needs none. With it: against a real `weir up` with four simulated devices in a
-temporary directory. Prints TAP. Waits for conditions, never for time."""
+temporary directory. With --remote: against one that speaks TLS, by people that have signed in. Prints TAP. Waits for conditions, never for time."""
 
+import base64
 import difflib
 import fcntl
+import http.server
 import json
 import os
 import pty
@@ -21,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import threading
 import time
 import traceback
 
@@ -29,6 +32,7 @@ POOL = "validation"
 DEADLINE_S = float(os.environ.get("WEIR_TEST_DEADLINE", "60"))
 TESTS = []
 SERVER_TESTS = []
+REMOTE_TESTS = []
 
 
 class Skip(Exception):
@@ -42,6 +46,11 @@ def test(function):
 
 def server_test(function):
     SERVER_TESTS.append(function)
+    return function
+
+
+def remote_test(function):
+    REMOTE_TESTS.append(function)
     return function
 
 
@@ -367,8 +376,9 @@ def output_that_cannot_be_written_is_a_failure(cli):
 
 
 class Server:
-    def __init__(self, cli):
+    def __init__(self, cli, *more):
         self.cli = cli
+        self.more = more
         self.log = os.path.join(cli.home, "server.log")
         self.process = None
 
@@ -376,7 +386,7 @@ class Server:
         self.process = subprocess.Popen(
             [WEIR, "up", "--data", os.path.join(self.cli.home, "data"), "--gpus", "fake:4",
              "--node-label", f"runai.node-pool={POOL}", "--listen", "127.0.0.1:0", "--socket",
-             self.cli.socket],
+             self.cli.socket, *self.more],
             stdout=open(self.log, "ab"), stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
             env=self.cli.env)
         until("the server answers", self.answers)
@@ -901,10 +911,196 @@ def a_wait_for_the_start_survives_a_restart_of_the_server(cli):
     gone(cli, "patient")
 
 
+# By people elsewhere.
+
+
+class Person(Cli):
+    """Someone with a home of their own, and no way to the server but its address."""
+
+    def __init__(self, root, name):
+        super().__init__(os.path.join(root.home, name))
+        os.makedirs(self.home)
+        del self.env["WEIR_SOCKET"]
+        self.name = name
+        self.url = "https://" + address(root)
+        self.ca = os.path.join(root.home, "data", "tls-cert.pem")
+
+    def sign_in(self, password):
+        return self.ok("login", "user", "--server", self.url, "--ca-file", self.ca, "-u", self.name,
+                       stdin=f"{password}\n".encode())
+
+    def kept(self, change=None):
+        path = os.path.join(self.home, "cli", "authentication.json")
+        content = json.load(open(path))
+        if change:
+            content.update(change)
+            json.dump(content, open(path, "w"))
+        return content
+
+
+def address(root):
+    started = [line for line in open(root.server.log) if '"server_started"' in line]
+    return json.loads(started[-1])["address"]
+
+
+def hired(root, name, role=None, project="team-a"):
+    """A user that has signed in, with a role in a project."""
+    password = root.json("user", "create", name)["tempPassword"]
+    if role:
+        root.ok("access-rule", "create", "--user", name, "--role", role, "-p", project)
+    person = Person(root, name)
+    person.sign_in(password)
+    return person
+
+
+@remote_test
+def the_plan_is_there(root):
+    root.ok("plan", "apply", "--yes", os.path.join(TOP, "examples", "validation.yaml"))
+
+
+@remote_test
+def people_sign_in_and_work(root):
+    ann = hired(root, "ann@x", "AI practitioner")
+    equal(ann.json("whoami")["user"], "ann@x")
+    equal([p["name"] for p in ann.json("project", "list")], ["team-a"], "only what she may see")
+    ann.ok("project", "set", "team-a")
+    ann.ok("training", "submit", "j", "-i", "host", "--node-pools", POOL, "--", "sh", "-c",
+           "echo here; sleep 600")
+    until("it runs", lambda: ann.json("workload", "describe", "j")["phase"] == "Running")
+    until("its log is there", lambda: ann.ok("training", "logs", "j") == "here\n")
+    code, out, _ = ann.run("training", "exec", "j", "-i", "--", "sh", "-c", "cat; seq 50000; exit 7",
+                           stdin=b"in\n" * 20000)
+    equal((code, len(out)), (7, 60000 + len("".join(f"{i}\n" for i in range(1, 50001)))), "exec")
+    holds("may not" in ann.run("user", "list")[2], "what she may not")
+    ann.ok("training", "delete", "j")
+
+
+@remote_test
+def what_is_kept_is_for_the_person_and_the_sdk(root):
+    eve = hired(root, "eve@x", "Viewer")
+    directory = os.path.join(eve.home, "cli")
+    for name in ("authentication.json", "config.json"):
+        equal(os.stat(os.path.join(directory, name)).st_mode & 0o777, 0o600, name)
+    config = json.load(open(os.path.join(directory, "config.json")))
+    equal(config["control_plane"]["url"], eve.url)
+    equal(len(config["cluster"]["uuid"]), 36)
+    token = base64.b64decode(eve.kept()["accessToken"]).decode()
+    equal(eve.ok("auth", "get-token", "-o", "plaintext"), token + "\n")
+    equal(json.loads(eve.ok("auth", "get-token"))["status"]["token"], token)
+    equal(json.loads(eve.run("whoami", "--json", env={"WEIR_TOKEN": token})[1])["user"], "eve@x")
+
+
+@remote_test
+def a_token_that_is_over_is_got_anew(root):
+    tom = hired(root, "tom@x", "Viewer")
+    over = {"accessToken": base64.b64encode(b"a.b.c").decode()}
+    tom.kept(over)
+    equal(tom.json("whoami")["user"], "tom@x")
+    holds(tom.kept()["accessToken"] != over["accessToken"], "it is kept")
+    tom.kept(over)
+    holds("has no workload" in tom.fails(1, "workload", "logs", "nothing", "-p", "team-a"), "stream")
+    tom.kept({**over, "refreshToken": ""})
+    holds("weir login" in tom.fails(1, "whoami"), "what to do")
+
+
+@remote_test
+def a_token_goes_to_no_other_server(root):
+    kim = hired(root, "kim@x", "Viewer")
+    seen = []
+
+    class Thief(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            seen.append(dict(self.headers))
+            self.send_error(404)
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Thief) as thief:
+        threading.Thread(target=thief.serve_forever, daemon=True).start()
+        kim.run("whoami", "--server", f"http://127.0.0.1:{thief.server_port}")
+        thief.shutdown()
+    equal([("Authorization" in headers) for headers in seen], [False])
+    holds("clear text" in kim.fails(1, "whoami", "--server", "http://192.0.2.1:8470"), "plain HTTP")
+
+
+@remote_test
+def wrong_ways_in_are_told_apart(root):
+    sue = hired(root, "sue@x", "Viewer")
+    before = sue.kept()
+    err = sue.fails(1, "login", "user", "-u", "sue@x", stdin=b"wrong\n")
+    holds("password is wrong" in err, err)
+    equal(sue.kept(), before, "who she was stays")
+    holds("Password is missing" in sue.run("login", "user", "-u", "sue@x", stdin=b"")[2], "none")
+    other = Person(root, "new@x")
+    err = other.fails(1, "login", "user", "--server", other.url, "-u", "x@x", stdin=b"x\n")
+    holds("not one to be trusted" in err and "--ca-file" in err, err)
+    holds("cannot be reached" in other.run("whoami", "--server", "https://127.0.0.1:1")[2], "none")
+    holds("no address" in other.run("whoami", "--server", "gpu-box")[2], "no URL")
+    holds("not by both" in other.run("whoami", "--server", other.url, "--socket", "/s")[2], "both")
+    sue.ok("logout")
+    holds("weir login" in sue.fails(1, "whoami"), "signed out")
+    holds(not os.path.exists(os.path.join(sue.home, "cli", "authentication.json")), "forgotten")
+
+
+@remote_test
+def keys_and_service_accounts_sign_in(root):
+    secret = root.json("service-account", "create", "ci")["clientSecret"]
+    root.ok("access-rule", "create", "--service-account", "ci", "--role", "CI/CD service account",
+            "-p", "team-a")
+    ci = Person(root, "ci")
+    path = os.path.join(ci.home, "secret")
+    with open(path, "w") as file:
+        file.write(secret + "\n")
+    ci.ok("login", "access-key", "--server", ci.url, "--ca-file", ci.ca, "--client-id", "ci",
+          "--secret-file", path, "--save")
+    ci.kept({"accessToken": ""})
+    equal(ci.json("whoami")["user"], "ci", "with what was saved")
+    max_ = hired(root, "max@x", "AI practitioner")
+    key = max_.json("access-key", "create", "laptop")
+    again = Person(root, "laptop")
+    err = again.run("login", "application", "--server", again.url, "--ca-file", again.ca,
+                    "--client-id", key["clientId"], "--secret", key["clientSecret"])[2]
+    holds("can be seen by others" in err, err)
+    equal(again.json("whoami")["user"], "max@x")
+    max_.ok("access-key", "delete", "laptop")
+    again.fails(1, "whoami")
+
+
+@remote_test
+def people_are_administered(root):
+    password = root.json("user", "create", "pia@x", "ml")["tempPassword"]
+    rows = {u["username"]: u for u in root.json("user", "list")}
+    equal(rows["pia@x"]["groups"], ["ml"])
+    root.ok("user", "set-groups", "pia@x", "ml", "ops")
+    pia = Person(root, "pia@x")
+    pia.sign_in(password)
+    another = root.json("user", "reset-password", "pia@x")["tempPassword"]
+    pia.fails(1, "whoami")
+    pia.sign_in(another)
+    holds("weir user password" in pia.fails(1, "project", "list"), "somebody else knows it")
+    pia.ok("user", "password", stdin=f"{another}\nof-my-own-1234\n".encode())
+    holds("Developer" in root.ok("role", "list"), "roles")
+    holds("Workloads" in root.ok("role", "describe", "AI practitioner"), "a role")
+    rule = root.json("access-rule", "create", "--group", "ops", "--role", "Viewer", "--tenant")
+    equal(rule["scopeType"], "tenant")
+    names = {p["name"] for p in pia.json("project", "list")}
+    holds(names >= {"team-a", "team-b"}, f"by her group: {names}")
+    root.ok("access-rule", "delete", str(rule["id"]))
+    holds("no role" in root.fails(1, "access-rule", "create", "-u", "pia@x", "--role", "King",
+                                  "--tenant"), "no such role")
+    root.fails(2, "access-rule", "create", "-u", "pia@x", "--role", "Viewer")
+    holds("no access rule" in root.fails(1, "access-rule", "delete", str(rule["id"])), "gone")
+    root.ok("user", "delete", "pia@x")
+    pia.fails(1, "whoami")
+    holds("users" in [e["entity"] for e in root.json("audit", "--action", "delete")], "audit")
+
+
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
-    with_server = "--server" in sys.argv[3:]
-    tests = SERVER_TESTS if with_server else TESTS
+    remote = "--remote" in sys.argv[3:]
+    with_server = remote or "--server" in sys.argv[3:]
+    tests = REMOTE_TESTS if remote else SERVER_TESTS if with_server else TESTS
     failed = 0
     home = tempfile.mkdtemp(prefix="weir-cli-")
     cli = Cli(home)
@@ -912,7 +1108,7 @@ def main():
     print(f"1..{len(tests)}", flush=True)
     try:
         if with_server:
-            server = cli.server = Server(cli)
+            server = cli.server = Server(cli, *("--tls", "self-signed") if remote else ())
             server.start()
         for n, function in enumerate(tests, 1):
             name = function.__name__
