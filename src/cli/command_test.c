@@ -270,11 +270,11 @@ TEST(every_command_is_whole)
 TEST(a_program_of_its_own_gets_what_follows_its_name)
 {
     struct arena arena = {0};
-    const char *const words[] = {"replay", "/var/lib/weir", "login"};
+    const char *const words[] = {"simulate", "a.json", "login"};
     struct args args;
     struct err err = {0};
     REQUIRE_OK(command_parse(COUNT_OF(words), words, &arena, &args, &err), &err);
-    EXPECT_STR(str_from_c(args.command->path), STR("replay"));
+    EXPECT_STR(str_from_c(args.command->path), STR("simulate"));
     EXPECT_I64(args.external_at, 0);
     arena_done(&arena);
 }
