@@ -18,6 +18,7 @@
 #include "agent/exec.h"
 #include "agent/pods.h"
 #include "agent/settle.h"
+#include "agent/use.h"
 #include "agent/work.h"
 #include "base/mem.h"
 #include "base/num.h"
@@ -91,6 +92,9 @@ static void timer_serve(struct agent *a)
     }
     if (a->checkpoints_at_ms > 0 && a->checkpoints_at_ms <= now) {
         checkpoints_look(a);
+    }
+    if (a->uses_at_ms > 0 && a->uses_at_ms <= now) {
+        uses_look(a);
     }
     pods_timer(a);
 }
@@ -214,6 +218,7 @@ enum status agent_open(const struct agent_config *config, struct agent **out, st
     arena_init(&a->queue_arena, 0);
     a->checkpoints_every_ms = config->checkpoint_check_ms > 0 ? config->checkpoint_check_ms
                                                               : CHECKPOINT_CHECK_MS;
+    a->uses_every_ms = config->use_check_ms > 0 ? config->use_check_ms : USE_CHECK_MS;
     a->starting_max = (uint32_t)num_max_i64(STARTING_MIN,
                                             STARTING_PER_CPU * sysconf(_SC_NPROCESSORS_ONLN));
     enum status s = directories_open(a, config, err);

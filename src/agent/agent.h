@@ -10,6 +10,7 @@
 //   POD_EXITED   exit_code: the code, 128 + signal, or -1 when not known; reason: "Completed",
 //                "Error", "OOMKilled", "Stopped", "NodeLost" (the machine or the supervisor went
 //                away), after nothing of its process tree is left
+//   POD_IDLE     at_ms: it uses none of its devices since; 0: it does again (agent/use.h)
 //   POD_FAILED   it could not be started; reason says why in the user's words
 // At open everything in the data directory is reported again; who receives it knows what is old.
 #pragma once
@@ -27,7 +28,8 @@ struct agent_config {
     struct str node_name;       /* not empty */
     const struct label *labels; /* of the node, besides the ones found */
     uint32_t labels_count;
-    int64_t device_check_ms;     /* time between checks of the devices' health; 0: 10 s */
+    int64_t device_check_ms; /* time between checks of the devices' health; 0: 10 s */
+    int64_t use_check_ms;    /* windows of time in which pods use their devices or not; 0: 30 s */
     int64_t checkpoint_check_ms; /* time between looks at the jobs' checkpoints; 0: 5 s */
     const struct str
         *hidden;            /* directories that pods do not see, where they have namespaces; the */

@@ -25,7 +25,7 @@ static const char *const everywhere[] = {
     "another_user",
     "environment",
     "checkpoint",
-    "checkpoint",
+    "use",
     "stop_with_grace",
     "taken_over",
     "survives_kill_of_its_starter",

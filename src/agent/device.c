@@ -20,6 +20,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "codec/quantity.h"
+#include "io/clock.h"
 #include "io/file.h"
 
 struct devices {
@@ -39,6 +40,7 @@ struct devices {
     pthread_cond_t wake;
     bool stop;
     atomic_ullong fault[DEVICES_MAX];
+    atomic_llong used_ms[DEVICES_MAX];
 };
 
 /* What is wrong with a device: nothing, no answer, or FAULT_XID and the number of the error. */
@@ -130,10 +132,20 @@ static bool check_health(struct devices *d, uint64_t broken[DEVICES_MAX])
     return changed;
 }
 
+static void check_use(struct devices *d, uint64_t seen[DEVICES_MAX])
+{
+    for (uint32_t i = 0; i < d->count; i++) {
+        if (nvml_was_used(d->nvml, &d->of_nvml[i], &seen[i])) {
+            atomic_store(&d->used_ms[i], clock_mono_ms());
+        }
+    }
+}
+
 static void *watch(void *arg)
 {
     struct devices *d = arg;
     uint64_t broken[DEVICES_MAX] = {0};
+    uint64_t seen[DEVICES_MAX] = {0};
     (void)pthread_mutex_lock(&d->lock);
     while (!d->stop) {
         struct timespec until;
@@ -148,6 +160,7 @@ static void *watch(void *arg)
             break;
         }
         (void)pthread_mutex_unlock(&d->lock);
+        check_use(d, seen);
         if (check_health(d, broken)) {
             (void)!write(d->event_fd, &(uint64_t){1}, sizeof(uint64_t));
         }
@@ -300,6 +313,16 @@ bool devices_changed(struct devices *d)
         d->list[i].healthy = fault.len == 0;
     }
     return changed;
+}
+
+int64_t devices_used_ms(const struct devices *d, struct str uuid)
+{
+    for (uint32_t i = 0; i < d->count; i++) {
+        if (str_eq(d->list[i].uuid, uuid)) {
+            return atomic_load(&d->used_ms[i]);
+        }
+    }
+    return clock_mono_ms();
 }
 
 bool devices_are_real(const struct devices *d)

@@ -35,6 +35,9 @@ struct str devices_note(const struct devices *d);
 int devices_fd(const struct devices *d);
 /* devices_changed takes over what the watcher saw; true when the list is different now. */
 bool devices_changed(struct devices *d);
+/* devices_used_ms: by the monotonic clock, up to when the device was in use, as far as was looked; now
+ * for one that nobody knows. Of real devices only. */
+int64_t devices_used_ms(const struct devices *d, struct str uuid);
 /* devices_nodes lists the device nodes that a pod with these devices may open. */
 void devices_nodes(const struct devices *d, const struct held_device *held, uint32_t held_count,
                    struct arena *arena, struct str_item **out, uint32_t *count);

@@ -174,6 +174,47 @@ static bool is_later(const void *than)
     return false;
 }
 
+static bool is_busy_again(const void *pod)
+{
+    const struct seen *last = NULL;
+    for (uint32_t i = 0; i < w.seen_count; i++) {
+        bool about = w.seen[i].kind == INPUT_POD_IDLE &&
+                     uuid_eq(w.seen[i].pod, *(const struct uuid *)pod);
+        last = about ? &w.seen[i] : last;
+    }
+    return last != NULL && last->at_ms == 0;
+}
+
+TEST(use)
+{
+    world_open();
+    struct request *none = shell(
+        "echo ready; sleep 600"); /* without devices there is nothing to use */
+    (void)start(none);
+    await_ready(none);
+    const char *go = fifo("go");
+    struct request *r = request((const char *const[]){
+        "sh", "-c", "echo ready; read line < $1; while :; do :; done", "sh", go, NULL});
+    r->workload.spec.pod.gpu_devices = 1;
+    r->pod.devices = r->devices;
+    r->pod.devices_count = 1;
+    r->devices[0] = (struct held_device){w.node.devices[2].uuid, DEVICE_SHARE};
+    struct uuid pod = start(r);
+    await_ready(r);
+    struct seen idle = *await(INPUT_POD_IDLE, pod);
+    EXPECT(idle.at_ms > 0 && idle.at_ms <= clock_wall_ms());
+    int fd = open(go, O_WRONLY | O_CLOEXEC);
+    REQUIRE(fd >= 0 && write(fd, "\n", 1) == 1);
+    (void)close(fd);
+    EXPECT(until(is_busy_again, &pod));
+    EXPECT(seen_find(INPUT_POD_IDLE, none->effect.pod) == NULL);
+    stop(r, 0);
+    (void)await(INPUT_POD_EXITED, pod);
+    stop(none, 0);
+    (void)await(INPUT_POD_EXITED, none->effect.pod);
+    world_close();
+}
+
 TEST(checkpoint)
 {
     world_open();

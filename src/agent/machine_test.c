@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the agent says of its machine, and which settings it refuses.
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/device.h"
 #include "agent/world_test.h"
 #include "base/test.h"
+#include "io/clock.h"
 #include "io/file.h"
 
 TEST(node_is_described)
@@ -144,4 +147,43 @@ TEST(nvml)
     nvml_says("ok", "xid:79"); // fell off the bus: stays so
     EXPECT(until(health_is, &(struct health){true, false}));
     world_close();
+}
+
+/* Waits for the watcher to have seen another state of the second device. */
+static void watched(struct devices *d)
+{
+    do {
+        struct pollfd fd = {.fd = devices_fd(d), .events = POLLIN};
+        REQUIRE(poll(&fd, 1, PATIENCE_MS) == 1);
+    } while (!devices_changed(d));
+}
+
+TEST(use_by_nvml)
+{
+    if (getenv("WEIR_TEST_NVML_DIR") == NULL) {
+        test_skip("run by meson test, which says where the stand-in library is");
+    }
+    struct devices *d;
+    struct err err;
+    w = (struct world){0};
+    arena_init(&w.arena, 0);
+    REQUIRE(setenv("WEIR_TEST_NVML", arena_printf(&w.arena, "%s/gpus", test_tmp_dir()).ptr, 1) ==
+            0);
+    nvml_says("busy", "ok");
+    REQUIRE_OK(devices_open(STR("auto"), STR("box"), 10, &d, &err), &err);
+    struct str uuid = STR("GPU-11111111-2222-3333-4444-555555555555");
+    int64_t from_ms = clock_mono_ms();
+    nvml_says("busy", "lost");
+    watched(d);
+    int64_t used_ms = devices_used_ms(d, uuid);
+    EXPECT(used_ms >= from_ms && used_ms <= clock_mono_ms());
+    nvml_says("ok", "ok");
+    watched(d);
+    used_ms = devices_used_ms(d, uuid);
+    nvml_says("ok", "lost");
+    watched(d);
+    EXPECT_I64(devices_used_ms(d, uuid), used_ms); /* not in use any more */
+    EXPECT(devices_used_ms(d, STR("GPU-of-elsewhere")) >= used_ms);
+    devices_close(d);
+    arena_done(&w.arena);
 }

@@ -21,7 +21,22 @@ struct nvml_event {
     unsigned long long type, data;
     unsigned int gpu_instance, compute_instance;
 };
-enum { NVML_OK = 0, NVML_EVENT_XID = 8 };
+struct nvml_sample {
+    unsigned long long time; /* microseconds */
+    union {
+        double of_double;
+        unsigned int of_int;
+        unsigned long long of_long;
+    } value;
+};
+enum {
+    NVML_OK = 0,
+    NVML_NOT_FOUND = 6, /* no sample is newer */
+    NVML_EVENT_XID = 8,
+    NVML_SAMPLES_USE = 1, /* percent of the time in which a kernel ran */
+    NVML_SAMPLES_MAX = 256,
+    NVML_TYPE_INT = 1,
+};
 
 struct nvml {
     void *library;
@@ -41,6 +56,7 @@ struct nvml {
     int (*event_set_free)(void *);
     int (*event_register)(void *, unsigned long long, void *);
     int (*event_wait)(void *, struct nvml_event *, unsigned int);
+    int (*samples)(void *, int, unsigned long long, int *, unsigned int *, struct nvml_sample *);
 };
 
 /* dlsym gives an object pointer; POSIX says it may be a function's. */
@@ -57,6 +73,7 @@ static bool find_all(struct nvml *n)
     (void)find(n, "nvmlEventSetFree", &n->event_set_free);
     (void)find(n, "nvmlDeviceRegisterEvents", &n->event_register);
     (void)find(n, "nvmlEventSetWait_v2", &n->event_wait);
+    (void)find(n, "nvmlDeviceGetSamples", &n->samples);
     return find(n, "nvmlInit_v2", &n->init) && find(n, "nvmlShutdown", &n->shutdown) &&
            find(n, "nvmlErrorString", &n->error_string) &&
            find(n, "nvmlDeviceGetCount_v2", &n->count) &&
@@ -150,6 +167,23 @@ bool nvml_alive(struct nvml *n, const struct nvml_device *d)
 {
     struct nvml_memory memory;
     return n->memory(d->handle, &memory) == NVML_OK;
+}
+
+bool nvml_was_used(struct nvml *n, const struct nvml_device *d, uint64_t *seen)
+{
+    struct nvml_sample samples[NVML_SAMPLES_MAX];
+    unsigned int count = NVML_SAMPLES_MAX;
+    int type = 0; /* of the values */
+    if (n->samples == NULL) {
+        return true;
+    }
+    int rc = n->samples(d->handle, NVML_SAMPLES_USE, *seen, &type, &count, samples);
+    bool used = rc != NVML_OK && rc != NVML_NOT_FOUND;
+    for (unsigned int i = 0; rc == NVML_OK && i < count && i < NVML_SAMPLES_MAX; i++) {
+        used |= type == NVML_TYPE_INT ? samples[i].value.of_int > 0 : samples[i].value.of_long > 0;
+        *seen = samples[i].time > *seen ? samples[i].time : *seen;
+    }
+    return used;
 }
 
 bool nvml_next_error(struct nvml *n, void **handle, uint64_t *xid)

@@ -28,5 +28,8 @@ MUST_USE enum status nvml_devices(struct nvml *n, struct nvml_device *out, uint3
                                   uint32_t *count, struct err *err);
 /* nvml_alive: the device still answers. */
 bool nvml_alive(struct nvml *n, const struct nvml_device *d);
+/* nvml_was_used: a kernel ran on the device since *seen, which is then set to the time of the newest
+ * sample (0 at first). Also true where the driver does not say. */
+bool nvml_was_used(struct nvml *n, const struct nvml_device *d, uint64_t *seen);
 /* nvml_next_error takes one critical error (Xid) that happened since; false when there is none. */
 bool nvml_next_error(struct nvml *n, void **handle, uint64_t *xid);

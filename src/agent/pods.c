@@ -104,6 +104,7 @@ struct agent_pod *pod_add(struct agent *a, struct uuid pod, uint32_t attempt)
     p->retry_ms = RETRY_FIRST_MS;
     launch_name(pod, attempt, p->name);
     buf_init(&p->in, FRAME_MAX);
+    arena_init(&p->use.arena, 0);
     status_init(&p->status);
     a->pods[a->pods_count++] = p;
     return p;
@@ -114,6 +115,7 @@ void pod_close(struct agent_pod *p)
     file_close(&p->dir_fd);
     file_close(&p->sock);
     buf_done(&p->in);
+    arena_done(&p->use.arena);
     mem_free(p);
 }
 
@@ -197,6 +199,9 @@ void pods_timer(struct agent *a)
     if (a->checkpoints_at_ms > 0) {
         at = num_min_i64(at, a->checkpoints_at_ms);
     }
+    if (a->uses_at_ms > 0) {
+        at = num_min_i64(at, a->uses_at_ms);
+    }
     if (a->starts_wait) {
         at = num_min_i64(at, clock_mono_ms() + STARTS_RECHECK_MS);
     }
@@ -237,6 +242,7 @@ bool pod_connect(struct agent *a, struct agent_pod *p)
     p->retry_ms = RETRY_FIRST_MS;
     if (a->checkpoints_at_ms == 0) {
         a->checkpoints_at_ms = clock_mono_ms() + a->checkpoints_every_ms;
+        a->uses_at_ms = clock_mono_ms() + a->uses_every_ms;
         pods_timer(a);
     }
     if (p->stop_wanted) {

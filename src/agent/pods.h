@@ -36,6 +36,16 @@ struct agent_pod {
     int64_t retry_at_ms, retry_ms;
     int64_t checkpoint_ms;      /* as told, by the wall clock; 0: none was */
     int64_t checkpoint_tell_ms; /* the next is not told before this */
+    struct pod_use {
+        struct arena arena; /* of devices */
+        struct str_item *devices;
+        uint32_t devices_count;
+        bool known; /* devices is read */
+        bool told;  /* something is, and `idle` is what */
+        bool idle;
+        int64_t looked_ms; /* by the monotonic clock; 0: not yet */
+        int64_t ticks;     /* of its processor time, then */
+    } use;
 };
 
 struct work;
@@ -57,7 +67,8 @@ struct agent {
     bool starts_wait;              /* for some of those to be over */
     int64_t checkpoints_every_ms;
     int64_t checkpoints_at_ms; /* when they are looked at next; 0: there is nothing to look at */
-    struct arena queue_arena;  /* observations not yet handed on */
+    int64_t uses_every_ms, uses_at_ms; /* the same of the use of devices */
+    struct arena queue_arena;          /* observations not yet handed on */
     ARRAY(struct input) queue;
     uint32_t queue_next;
 };

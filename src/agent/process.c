@@ -7,7 +7,14 @@
 #include "base/num.h"
 #include "io/file.h"
 
-enum { STAT_MAX = 4096, FIELD_FIRST = 3, FIELD_PARENT = 4, FIELD_START = 22 };
+enum {
+    STAT_MAX = 4096,
+    FIELD_FIRST = 3,
+    FIELD_PARENT = 4,
+    FIELD_TIME = 14,
+    FIELD_TIME_LAST = 17,
+    FIELD_START = 22
+};
 
 /* 123 (name) S 122 …: the name may hold anything, brackets too, so the last one ends it. */
 static bool stat_parse(struct str all, struct process *out)
@@ -23,11 +30,16 @@ static bool stat_parse(struct str all, struct process *out)
                    STR_ARG(str_sub(all, from, to - 1 - from)));
     struct str rest = str_trim(str_sub(all, to, all.len)), part;
     int64_t parent = -1;
+    int64_t ticks = 0;
     out->start = -1;
+    out->ticks = 0;
     for (int field = FIELD_FIRST; field <= FIELD_START && str_split(&rest, ' ', &part); field++) {
         if ((field == FIELD_PARENT && !num_parse_i64(part, &parent)) ||
             (field == FIELD_START && !num_parse_i64(part, &out->start))) {
             return false;
+        }
+        if (field >= FIELD_TIME && field <= FIELD_TIME_LAST && num_parse_i64(part, &ticks)) {
+            out->ticks += ticks;
         }
     }
     out->parent = (pid_t)parent;

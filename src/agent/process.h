@@ -11,6 +11,7 @@ enum { PROCESS_NAME_SIZE = 17 };
 struct process {
     pid_t pid, parent;
     int64_t start;                /* clock ticks since boot */
+    int64_t ticks;                /* of processor time it has used, and children it waited for */
     char name[PROCESS_NAME_SIZE]; /* that it gave itself, or of its program */
 };
 /* process_read: false when there is no such process. */

@@ -52,6 +52,7 @@ void world_attach(const char *gpus)
         .labels_count = 1,
         .device_check_ms = 10,
         .checkpoint_check_ms = 10,
+        .use_check_ms = 100,
     };
     w.seen_count = 0;
     REQUIRE_OK(agent_open(&config, &w.agent, &err), &err);

@@ -28,7 +28,8 @@ static const struct schema_row schemas[] = {
      "grace_ms int(0..86400000), single_numa bool, pods int(1..4096), pods_min int(1..4096), "
      "min_available "
      "int(0..4096),"
-     "priority any, preemptibility 'preemptible'|'non-preemptible', pools [str],"
+     "node_type str(..63), priority any, preemptibility 'preemptible'|'non-preemptible', pools "
+     "[str],"
      "labels map<str>, annotations map<str>, restart 'never'|'on-failure'|'always',"
      "backoff_limit int(0..1000), auto_delete_ms int(0..1125899906842624)?"                                   },
 };

@@ -104,13 +104,15 @@ static struct str restart_word(enum restart_policy policy)
 static struct str event_word(enum event_kind kind)
 {
     static const struct str words[] = {
-        [EVENT_SUBMITTED] = STRS("submitted"), [EVENT_SCHEDULED] = STRS("scheduled"),
-        [EVENT_STARTED] = STRS("started"),     [EVENT_WAITING] = STRS("waiting"),
-        [EVENT_EVICTED] = STRS("evicted"),     [EVENT_EXITED] = STRS("exited"),
-        [EVENT_SUSPENDED] = STRS("suspended"), [EVENT_RESUMED] = STRS("resumed"),
-        [EVENT_DELETED] = STRS("deleted"),     [EVENT_START_FAILED] = STRS("start-failed"),
-        [EVENT_NODE_LOST] = STRS("node-lost"), [EVENT_DRAINING] = STRS("draining"),
+        [EVENT_SUBMITTED] = STRS("submitted"),   [EVENT_SCHEDULED] = STRS("scheduled"),
+        [EVENT_STARTED] = STRS("started"),       [EVENT_WAITING] = STRS("waiting"),
+        [EVENT_EVICTED] = STRS("evicted"),       [EVENT_EXITED] = STRS("exited"),
+        [EVENT_SUSPENDED] = STRS("suspended"),   [EVENT_RESUMED] = STRS("resumed"),
+        [EVENT_DELETED] = STRS("deleted"),       [EVENT_START_FAILED] = STRS("start-failed"),
+        [EVENT_NODE_LOST] = STRS("node-lost"),   [EVENT_DRAINING] = STRS("draining"),
+        [EVENT_LIMIT_NEAR] = STRS("limit-near"),
     };
+    _Static_assert(COUNT_OF(words) == EVENT_KINDS, "a word for each kind of event");
     return words[kind];
 }
 
@@ -396,6 +398,7 @@ static void show_spec(struct jw *w, const struct workload *wl)
     jw_member_i64(w, STR("pods_wanted"), wl->spec.pods);
     jw_member_i64(w, STR("pods_min"), wl->spec.pods_min);
     jw_member_i64(w, STR("min_available"), wl->spec.available_min);
+    jw_member_string(w, STR("node_type"), wl->spec.node_type);
     show_pairs(w, STR("labels"), wl->spec.labels, wl->spec.labels_count);
     show_pairs(w, STR("annotations"), wl->spec.annotations, wl->spec.annotations_count);
     jw_member_string(w, STR("restart"), restart_word(wl->spec.restart));
@@ -459,6 +462,10 @@ void show_workload(struct show *s, struct jw *w, const struct workload *wl, bool
     show_time(w, STR("started_at"), started_ms(wl));
     show_time(w, STR("ended_at"), wl->end_ms);
     show_time(w, STR("checkpoint_at"), wl->checkpoint_ms);
+    bool idle;
+    int64_t limit_ms;
+    int64_t stop_ms = workload_stop_at_ms(wl, &idle, &limit_ms);
+    show_time(w, STR("stops_at"), stop_ms != INT64_MAX ? stop_ms : 0);
     jw_member_string(w, STR("priority"), priority_word(wl->spec.priority));
     jw_member_i64(w, STR("priority_value"), wl->spec.priority);
     jw_member_string(w, STR("preemptibility"),

@@ -19,6 +19,7 @@
 #include "base/check.h"
 #include "base/num.h"
 #include "base/rfc3339.h"
+#include "codec/duration.h"
 
 static const char *const sentences[REASON_COUNT] = {
     [REASON_QUEUE_MISSING] = "Its project has no queue in node pool {pool}.",
@@ -91,6 +92,10 @@ static const char *const sentences[REASON_COUNT] = {
         "It was stopped, because the place it had is being drained and was to be free by now.",
     [REASON_EVICTED_DEVICE_LOST] =
         "It was stopped, because a device it used is gone or does not work any more.",
+    [REASON_STOPPED_RUN_LIMIT] =
+        "It was stopped, because its project lets it run no longer than {time}; it may be resumed.",
+    [REASON_STOPPED_IDLE_LIMIT] = "It was stopped, because it used none of its GPUs for {time}, "
+                                  "as long as its project allows; it may be resumed.",
     [REASON_RESERVED] = "It has waited so long that room is reserved for it in node pool {pool}; "
                         "what runs there keeps it waiting{until}.",
     [REASON_RESERVED_FOR_OTHER] =
@@ -251,6 +256,9 @@ static void add_field(const void *of, struct str name, struct buf *out)
         buf_str(out, why->other_name.len != 0 ? why->other_name : STR("another workload"));
     } else if (str_eq(name, STR("nodes"))) {
         add_nodes(why, out);
+    } else if (str_eq(name, STR("time"))) {
+        char text[DURATION_TEXT_SIZE];
+        buf_str(out, duration_format(why->bound, text));
     } else {
         CHECK(str_eq(name, STR("until")));
         add_time(why->until_ms, out);
@@ -480,6 +488,25 @@ static void by(const struct event *event, struct buf *out)
     }
 }
 
+/* A notice. */
+static void add_limit(const struct why *why, struct buf *out)
+{
+    char limit[DURATION_TEXT_SIZE];
+    char at[RFC3339_TEXT_SIZE];
+    bool idle = why->code == REASON_STOPPED_IDLE_LIMIT;
+    struct str for_ms = duration_format(why->bound, limit);
+    struct str at_ms = rfc3339_format(why->until_ms, at);
+    if (idle) {
+        buf_printf(out,
+                   "It uses none of its GPUs; after " STR_FMT " of that it is stopped, at " STR_FMT,
+                   STR_ARG(for_ms), STR_ARG(at_ms));
+    } else {
+        buf_printf(out,
+                   "It has run for half of the " STR_FMT " that it may; it is stopped at " STR_FMT,
+                   STR_ARG(for_ms), STR_ARG(at_ms));
+    }
+}
+
 void words_event(const struct event *event, struct buf *out)
 {
     struct str node = event->node.len > 0 ? event->node : STR("its node");
@@ -530,6 +557,9 @@ void words_event(const struct event *event, struct buf *out)
         break;
     case EVENT_NODE_LOST:
         buf_printf(out, "Node " STR_FMT " was lost", STR_ARG(node));
+        break;
+    case EVENT_LIMIT_NEAR:
+        add_limit(&event->why, out);
         break;
     case EVENT_DRAINING:
         buf_printf(out, "Its place on node " STR_FMT " is being drained", STR_ARG(node));

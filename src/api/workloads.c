@@ -188,6 +188,7 @@ static void read_spec(struct call *c, const struct doc *spec, struct workload_sp
                                                   COUNT_OF(restarts), 0),
         .backoff_limit = body_i64(spec, STR("backoff_limit"), 0),
         .auto_delete_ms = body_i64(spec, STR("auto_delete_ms"), -1),
+        .node_type = body_str(spec, STR("node_type")),
         .available_min = body_i64(spec, STR("min_available"), 0),
     };
     s->pods_min = body_i64(spec, STR("pods_min"), s->pods);

@@ -482,6 +482,28 @@ TEST(bad_files)
                3, 56, "organization.departments[0].projects[0].default_priority",
                "the priority high is for production, but work here is preemptible by default",
                "set default_preemptibility: non-preemptible, or a priority below high"),
+        BAD("idle for longer than it may run",
+            DEPARTMENTS "    - {name: d, scheduling_rules: {training_run_limit: 1h, "
+                        "training_idle_limit: 2h}}\n",
+            3, 81, "organization.departments[0].scheduling_rules.training_idle_limit",
+            "work is stopped after running for 1h, so a limit on idle devices must be shorter",
+            "choose less than 1h, or leave it out"),
+        BAD("a limit without a unit",
+            DEPARTMENTS "    - {name: d, scheduling_rules: {workspace_run_limit: 3600}}\n", 3, 57,
+            "organization.departments[0].scheduling_rules.workspace_run_limit",
+            "expected a time from 0 to 365d with units", "for seconds write 3600s"),
+        BAD("a node type that is no value of a label",
+            DEPARTMENTS "    - {name: d, scheduling_rules: {training_node_types: [a b]}}\n", 3, 57,
+            "organization.departments[0].scheduling_rules.training_node_types",
+            "expected a list of values of the node label run.ai/type", "for example [h100, a100]"),
+        WARNED("a rule looser than the department's",
+               DEPARTMENTS "    - name: d\n"
+                           "      scheduling_rules: {training_run_limit: 1h}\n"
+                           "      projects: [{name: p, scheduling_rules: {training_run_limit: "
+                           "2h}}]\n",
+               5, 67, "organization.departments[0].projects[0].scheduling_rules.training_run_limit",
+               "department \"d\" limits this to 1h, which counts here too",
+               "a rule can only be tighter than those above: lower it or leave it out"),
         WARNED("B145: a maximum above the department's",
                DEPARTMENTS "    - name: d\n"
                            "      node_pool_quotas: {default: {max_gpus: 4}}\n"

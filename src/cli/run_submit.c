@@ -138,6 +138,7 @@ static void write_spec(struct jw *w, const struct args *args)
     text_member(w, STR("priority"), args_text(args, "priority"));
     text_member(w, STR("preemptibility"), args_text(args, "preemptibility"));
     pools_member(w, args);
+    text_member(w, STR("node_type"), args_text(args, "node-type"));
     pairs_member(w, args, STR("labels"), "label");
     pairs_member(w, args, STR("annotations"), "annotation");
     text_member(w, STR("restart"), restart_word(args_text(args, "restart-policy")));

@@ -127,6 +127,9 @@ static void print_general(struct cli *cli, const struct doc *w)
     if (view_raw(w, "checkpoint_at").len > 0) {
         listing_pair(cli, "Work saved", view_clock(&cli->arena, w, "checkpoint_at"));
     }
+    if (view_raw(w, "stops_at").len > 0) {
+        listing_pair(cli, "Stops, by a rule", view_clock(&cli->arena, w, "stops_at"));
+    }
     listing_pair(cli, "Pending, running",
                  arena_printf(&cli->arena, STR_FMT ", " STR_FMT,
                               STR_ARG(view_span(&cli->arena, view_i64(w, "pending_ms", 0))),

@@ -109,6 +109,7 @@ void engine_decide(const struct engine *e, int64_t now_ms, struct arena *arena, 
     e->self->decided_ms = now_ms;
     struct tick_builder b = {.arena = arena, .room = free_room(e, arena)};
     drain_deadlines(e, now_ms, &b);
+    limit_stops(e, now_ms, &b);
     for (uint32_t pool = 0; pool < e->s.plan.pools_count; pool++) {
         struct snapshot snap;
         struct decisions d;
@@ -134,7 +135,8 @@ void engine_decide(const struct engine *e, int64_t now_ms, struct arena *arena, 
     };
     record_copy(&record_tick, &borrowed, tick, arena); // names in it are the state's, which moves
     *changed = tick->binds_count > 0 || tick->evicts_count > 0 || tick->waiting_count > 0 ||
-               !claims_same(&e->s, tick) || removal_due(&e->s, now_ms);
+               !claims_same(&e->s, tick) || removal_due(&e->s, now_ms) ||
+               limit_notice_due(e, now_ms);
 }
 
 // Past use counts in one of the pools it may go to.
@@ -164,6 +166,7 @@ static int64_t workload_next_ms(const struct engine *e, const struct workload *w
         return next;
     }
     int64_t now_ms = e->s.now_ms;
+    next = num_min_i64(next, limit_next_ms(w));
     if (w->why.code != 0 && w->why.until_ms > now_ms) {
         next = num_min_i64(next, w->why.until_ms);
     }

@@ -307,6 +307,7 @@ static void check_command(const struct engine *e, const struct input *in, struct
     case INPUT_POD_EXITED:
     case INPUT_POD_FAILED:
     case INPUT_POD_CHECKPOINT:
+    case INPUT_POD_IDLE:
     case INPUT_TICK:
     case INPUT_KIND_COUNT:
         return;
@@ -366,6 +367,7 @@ static void change(struct step *st, const struct plan_ahead *ahead)
     case INPUT_POD_EXITED:
     case INPUT_POD_FAILED:
     case INPUT_POD_CHECKPOINT:
+    case INPUT_POD_IDLE:
         observe_apply(st);
         return;
     case INPUT_TICK:
@@ -399,6 +401,7 @@ static bool may_free(enum input_kind kind)
     case INPUT_NODE_UNDRAIN:
         return true;
     case INPUT_POD_CHECKPOINT:
+    case INPUT_POD_IDLE:
     case INPUT_NODE_DRAIN:
     case INPUT_NODE_SEEN:
     case INPUT_SUBMIT:

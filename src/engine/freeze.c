@@ -20,6 +20,7 @@ struct freezer {
     uint32_t last_node;            /* row found last: pods of one time are often on one node */
     const struct pool_usage *usage; /* NULL: past use does not count */
     uint32_t *workload_of;          /* [workloads_count]: the same */
+    struct map type_sets;           /* node type -> row in the snapshot's node sets */
 };
 
 // A name whose order is that of the numbers.
@@ -197,13 +198,43 @@ static enum task_state task_state(const struct pod *p, int64_t now_ms)
     return TASK_FAILED;
 }
 
-static struct snap_shape shape_of(const struct pod_spec *p)
+static bool is_of_type(const struct node *n, struct str type)
+{
+    for (uint32_t i = 0; i < n->labels_count; i++) {
+        if (str_eq(n->labels[i].key, NODE_TYPE_LABEL)) {
+            return str_eq(n->labels[i].value, type);
+        }
+    }
+    return false;
+}
+
+// The nodes of that type, as a set; IX_NONE: of any.
+static uint32_t type_set(struct freezer *f, struct str type)
+{
+    uint32_t set = IX_NONE;
+    if (type.len == 0 || map_get(&f->type_sets, type, &set)) {
+        return set;
+    }
+    uint64_t *words = ARENA_ARRAY(f->arena, uint64_t, (f->s->nodes.count + 63) / 64 + 1);
+    for (uint32_t i = 0; i < f->e->s.nodes_count; i++) {
+        uint32_t ix = f->node_of[i];
+        if (ix != IX_NONE && is_of_type(&f->e->s.nodes[i], type)) {
+            words[ix / 64] |= UINT64_C(1) << (ix % 64);
+        }
+    }
+    set = f->s->node_sets.count;
+    *ARRAY_PUSH(f->arena, &f->s->node_sets) = (struct snap_node_set){words};
+    map_put(&f->type_sets, type, set);
+    return set;
+}
+
+static struct snap_shape shape_of(const struct pod_spec *p, uint32_t selected_set)
 {
     struct snap_shape s = {
         .device_count = (uint32_t)p->gpu_devices,
         .cpu_milli = p->cpu_milli,
         .memory_bytes = p->memory_bytes,
-        .selected_set = IX_NONE,
+        .selected_set = selected_set,
         .tolerated_set = IX_NONE,
         .single_numa = p->single_numa,
     };
@@ -249,6 +280,12 @@ static uint32_t node_row(struct freezer *f, struct str name)
     return f->last_node;
 }
 
+// A rule that stops it now counts as it will in a moment.
+static bool wants_to_run(const struct freezer *f, const struct workload *w)
+{
+    return w->desired == WANT_RUN && !limit_is_over(w, f->s->config.now_ms);
+}
+
 // Whether pod is part of this pool's snapshot; *node is where it holds its place.
 static bool pod_is_here(struct freezer *f, const struct workload *w, const struct pod *p,
                         bool tried_here, uint32_t *node)
@@ -258,7 +295,7 @@ static bool pod_is_here(struct freezer *f, const struct workload *w, const struc
         *node = node_row(f, p->node);
         return f->node_of[*node] != IX_NONE;
     }
-    return tried_here && (p->phase != POD_PENDING || w->desired == WANT_RUN);
+    return tried_here && (p->phase != POD_PENDING || wants_to_run(f, w));
 }
 
 // The zone in which it holds its place; the first where that is not known any more.
@@ -274,6 +311,8 @@ static void freeze_task(struct freezer *f, uint32_t workload, uint32_t pod, uint
     const struct pod *p = &w->pods[pod];
     uint32_t first = f->s->holds.count;
     bool overdue = drain_overdue(f->e, p, f->s->config.now_ms) != NULL; // to be stopped this tick
+    bool active = p->phase == POD_BINDING || p->phase == POD_RUNNING;
+    bool stopped = active && limit_is_over(w, f->s->config.now_ms); // the same
     if (node != IX_NONE) {
         freeze_holds(f, workload_pod(w, pod)->gpu_memory_bytes, node, p->devices, p->devices_count);
     }
@@ -283,7 +322,7 @@ static void freeze_task(struct freezer *f, uint32_t workload, uint32_t pod, uint
         .workload = {workload},
         .group = {IX_NONE},
         .shape = {shape},
-        .state = overdue ? TASK_RELEASING : task_state(p, f->s->config.now_ms),
+        .state = overdue || stopped ? TASK_RELEASING : task_state(p, f->s->config.now_ms),
         .order_rank = pod,
         .created_ms = w->created_ms,
         .node = {node == IX_NONE ? IX_NONE : f->node_of[node]},
@@ -376,9 +415,10 @@ static void freeze_workload(struct freezer *f, uint32_t row)
         return;
     }
     uint32_t shape = f->s->shapes.count;
-    *ARRAY_PUSH(f->arena, &f->s->shapes) = shape_of(&w->spec.pod);
+    uint32_t set = type_set(f, w->spec.node_type);
+    *ARRAY_PUSH(f->arena, &f->s->shapes) = shape_of(&w->spec.pod, set);
     if (w->spec.has_master) {
-        *ARRAY_PUSH(f->arena, &f->s->shapes) = shape_of(&w->spec.master);
+        *ARRAY_PUSH(f->arena, &f->s->shapes) = shape_of(&w->spec.master, set);
     }
     freeze_row(f, row, needed > 0 ? (uint32_t)needed : 0);
     uint32_t first = f->s->tasks.count;
@@ -467,6 +507,7 @@ void freeze_pool(const struct engine *e, uint32_t pool, int64_t now_ms, struct a
         .last_node = IX_NONE,
     };
     map_init(&f.node_rows, arena);
+    map_init(&f.type_sets, arena);
     for (uint32_t i = 0; i < s->nodes_count; i++) {
         map_put(&f.node_rows, s->nodes[i].name, i);
     }

@@ -79,6 +79,8 @@ static void resume(struct step *st, uint32_t row)
 {
     struct workload *w = &st->e->s.workloads[row];
     w->tried_count = 0;
+    w->run_before_ms = w->run_ms;
+    w->noticed_ms = 0;
     for (uint32_t i = 0; i < w->pods_count; i++) {
         w->pods[i].failures = 0; // a person has looked at it
         w->pods[i].retry_at_ms = 0;

@@ -188,6 +188,16 @@ const struct drain *drain_overdue(const struct engine *e, const struct pod *p, i
 struct tick_builder;
 void drain_deadlines(const struct engine *e, int64_t now_ms, struct tick_builder *b);
 int64_t drain_next_ms(const struct engine *e); /* the next deadline; INT64_MAX: none */
+/* limit.c: scheduling rules on what runs */
+bool limit_is_over(const struct workload *w, int64_t now_ms); /* it is to be stopped by now */
+/* limit_stops adds the end of all those to a tick; limit_stops_workload: such an eviction is not of
+ * its pod alone, but stops the workload. */
+void limit_stops(const struct engine *e, int64_t now_ms, struct tick_builder *b);
+bool limit_stops_workload(const struct why *why);
+/* limit_notices writes the notices that are due into the histories. */
+bool limit_notice_due(const struct engine *e, int64_t now_ms);
+void limit_notices(struct step *st);
+int64_t limit_next_ms(const struct workload *w); /* its next notice or stop; INT64_MAX: none */
 void plan_apply_check(const struct engine *e, const struct input *in, struct plan *merged,
                       struct outcome *out);
 void plan_apply_do(struct step *st, const struct plan *merged);

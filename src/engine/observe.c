@@ -20,6 +20,15 @@ static void note_checkpoint(struct step *st, uint32_t row, int64_t at_ms)
     w->checkpoint_ms = num_max_i64(w->checkpoint_ms, num_min_i64(at_ms, st->now_ms));
 }
 
+// Not before it had them, and not after now: the node's clock is another one.
+static void note_idle(struct step *st, struct pod *p, int64_t at_ms)
+{
+    int64_t first_ms = num_max_i64(p->start_ms, 1);
+    p->idle_since_ms = at_ms <= 0 || p->start_ms == TIME_NEVER
+                           ? 0
+                           : num_max_i64(num_min_i64(at_ms, st->now_ms), first_ms);
+}
+
 static void pod_report(struct step *st)
 {
     const struct pod_report *r = &st->in->pod;
@@ -34,7 +43,7 @@ static void pod_report(struct step *st)
     }
     uint32_t row = st->e->t.pod_rows[at].workload;
     uint32_t pod = st->e->t.pod_rows[at].pod;
-    const struct pod *p = &st->e->s.workloads[row].pods[pod];
+    struct pod *p = &st->e->s.workloads[row].pods[pod];
     if (!pod_holds(p) || p->attempt != r->attempt) {
         if (st->in->kind == INPUT_POD_STARTED && r->attempt <= p->attempt) {
             effect_stop_unknown(st->effects, r);
@@ -43,6 +52,10 @@ static void pod_report(struct step *st)
     }
     if (st->in->kind == INPUT_POD_CHECKPOINT) {
         note_checkpoint(st, row, r->at_ms);
+        return;
+    }
+    if (st->in->kind == INPUT_POD_IDLE) {
+        note_idle(st, p, r->at_ms);
         return;
     }
     if (st->in->kind == INPUT_POD_STARTED) {
@@ -216,6 +229,7 @@ void observe_apply(struct step *st)
     case INPUT_POD_EXITED:
     case INPUT_POD_FAILED:
     case INPUT_POD_CHECKPOINT:
+    case INPUT_POD_IDLE:
         pod_report(st);
         return;
     case INPUT_NONE:

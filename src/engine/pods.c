@@ -66,6 +66,7 @@ void pod_bind(struct step *st, uint32_t row, uint32_t pod, const struct bind *pl
         p->devices[i].share = place->devices[i].share;
     }
     p->numa_plus_one = place->numa_plus_one;
+    p->idle_since_ms = 0;
     p->start_ms = TIME_NEVER;
     p->end_ms = TIME_NEVER;
     p->exit_code = -1;
@@ -145,6 +146,7 @@ void pod_end(struct step *st, uint32_t row, uint32_t pod, enum pod_end how, int6
     p->devices = NULL;
     p->devices_count = 0;
     p->numa_plus_one = 0;
+    p->idle_since_ms = 0;
     p->move = false;
     if (stopping && !done) {
         p->phase = moved ? POD_PENDING : POD_FAILED;

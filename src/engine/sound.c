@@ -69,6 +69,18 @@ bool plan_sorted(const struct plan *p)
            sorted(p->projects, sizeof(*p->projects), p->projects_count, NAME_LEN_MAX);
 }
 
+static bool rules_ok(const struct scheduling_rules *r)
+{
+    const int64_t limits[] = {r->training_run_ms, r->training_idle_ms, r->workspace_run_ms,
+                              r->workspace_idle_ms, r->workspace_preemptible_idle_ms};
+    for (uint32_t i = 0; i < COUNT_OF(limits); i++) {
+        if (limits[i] < 0 || !duration_ok(limits[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool plan_sound(const struct plan *p, struct arena *scratch)
 {
     if (!plan_sorted(p) || tables_pool(p, DEFAULT_NAME) == IX_NONE || p->pools_count > POOLS_MAX ||
@@ -87,7 +99,8 @@ bool plan_sound(const struct plan *p, struct arena *scratch)
         }
     }
     for (uint32_t i = 0; i < p->departments_count; i++) {
-        if (!quotas_sound(p, p->departments[i].quotas, p->departments[i].quotas_count)) {
+        if (!quotas_sound(p, p->departments[i].quotas, p->departments[i].quotas_count) ||
+            !rules_ok(&p->departments[i].rules)) {
             return false;
         }
     }
@@ -95,7 +108,7 @@ bool plan_sound(const struct plan *p, struct arena *scratch)
         const struct project *project = &p->projects[i];
         bool ok = tables_department(p, project->department) != IX_NONE &&
                   quotas_sound(p, project->quotas, project->quotas_count) &&
-                  project->default_preemptibility <= NON_PREEMPTIBLE &&
+                  rules_ok(&project->rules) && project->default_preemptibility <= NON_PREEMPTIBLE &&
                   project->default_priority >= 0 && project->default_priority <= 1000;
         for (uint32_t k = 0; ok && k < project->default_pools_count; k++) {
             ok = tables_pool(p, project->default_pools[k].value) != IX_NONE;

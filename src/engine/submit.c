@@ -83,6 +83,9 @@ bool spec_numbers_ok(const struct workload_spec *s, struct outcome *out)
         {"backoff_limit",  s->backoff_limit,           0,  BACKOFF_LIMIT_MAX, ""                        },
         {"auto_delete_ms", s->auto_delete_ms,          -1, DURATION_MAX_MS,   ""                        },
         {"duration_ms",    s->duration_ms,             0,  DURATION_MAX_MS,   " ms"                     },
+        {"run_max_ms",     s->run_max_ms,              0,  DURATION_MAX_MS,   " ms"                     },
+        {"idle_max_ms",    s->idle_max_ms,             0,  DURATION_MAX_MS,   " ms"                     },
+        {"node_type",      s->node_type.len,           0,  NAME_LEN_MAX,      " bytes"                  },
         {"labels",         s->labels_count,            0,  WORKLOAD_LIST_MAX, " items"                  },
         {"annotations",    s->annotations_count,       0,  WORKLOAD_LIST_MAX, " items"                  },
         {"pools",          s->pools_count,             0,  POOLS_MAX,         " items"                  },
@@ -281,6 +284,71 @@ static int64_t kind_priority(enum workload_kind kind)
     return 40;
 }
 
+static bool is_listed(const struct str_item *types, uint32_t count, struct str type)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (str_eq(types[i].value, type)) {
+            return true;
+        }
+    }
+    return count == 0;
+}
+
+static struct scheduling_rules rules_of(const struct engine *e, const struct project *project)
+{
+    struct scheduling_rules rules;
+    plan_rules(&e->s.plan, project, &e->self->scratch, &rules);
+    return rules;
+}
+
+// Where its project has rules on node types, it names one of those.
+static bool node_type_ok(const struct engine *e, const struct project *project,
+                         const struct submit *s, struct outcome *out)
+{
+    struct scheduling_rules rules = rules_of(e, project);
+    bool workspace = s->kind == WORKLOAD_WORKSPACE;
+    const struct str_item *types = workspace ? rules.workspace_types : rules.training_types;
+    uint32_t count = workspace ? rules.workspace_types_count : rules.training_types_count;
+    struct str type = s->spec.node_type;
+    if (s->kind == WORKLOAD_INFERENCE || is_listed(types, count, type)) {
+        return true;
+    }
+    struct str known = STR("");
+    for (uint32_t i = 0; i < count; i++) {
+        known = arena_printf(&e->self->scratch, "%.*s%s%.*s", STR_ARG(known), i > 0 ? ", " : "",
+                             STR_ARG(types[i].value));
+    }
+    out->status = type.len == 0 ? err_set(&out->err, STATUS_INVALID,
+                                          "project \"%.*s\" wants its work to name a node type",
+                                          STR_ARG(project->name))
+                                : err_set(&out->err, STATUS_INVALID,
+                                          "project \"%.*s\" does not allow node type \"%.*s\"",
+                                          STR_ARG(project->name), STR_ARG(str_sub(type, 0, 100)));
+    err_field(&out->err, "node_type");
+    err_hint(&out->err, "allowed: %.*s", STR_ARG(str_sub(known, 0, 200)));
+    return false;
+}
+
+static int64_t tighter(int64_t asked, int64_t rule)
+{
+    return asked == 0 || (rule > 0 && rule < asked) ? rule : asked;
+}
+
+static void fill_limits(const struct engine *e, const struct project *project,
+                        enum workload_kind kind, struct workload_spec *s)
+{
+    struct scheduling_rules r = rules_of(e, project);
+    if (kind == WORKLOAD_WORKSPACE) {
+        s->run_max_ms = tighter(s->run_max_ms, r.workspace_run_ms);
+        s->idle_max_ms = tighter(s->idle_max_ms, s->preemptibility == PREEMPTIBLE
+                                                     ? r.workspace_preemptible_idle_ms
+                                                     : r.workspace_idle_ms);
+    } else if (kind != WORKLOAD_INFERENCE) {
+        s->run_max_ms = tighter(s->run_max_ms, r.training_run_ms);
+        s->idle_max_ms = tighter(s->idle_max_ms, r.training_idle_ms);
+    }
+}
+
 static void fill_defaults(const struct engine *e, const struct project *project,
                           enum workload_kind kind, struct workload_spec *s)
 {
@@ -302,6 +370,7 @@ static void fill_defaults(const struct engine *e, const struct project *project,
     if (s->pools_count == 0) {
         all_pools(&e->s.plan, &e->self->scratch, s);
     }
+    fill_limits(e, project, kind, s);
 }
 
 /* ---- ports ---- */
@@ -343,7 +412,7 @@ void submit_check(const struct engine *e, const struct input *in, struct workloa
     const struct project *project = find_project(e, s->project, out);
     if (!project || !name_ok(s->name, out) || !spec_numbers_ok(&s->spec, out) ||
         !texts_ok(&s->spec.pod, out) || (s->spec.has_master && !texts_ok(&s->spec.master, out)) ||
-        !pools_known(e, &s->spec, out) || !ids_ok(e, s, out)) {
+        !pools_known(e, &s->spec, out) || !node_type_ok(e, project, s, out) || !ids_ok(e, s, out)) {
         return;
     }
     const struct workload *same = engine_find_name(e, s->project, s->name);

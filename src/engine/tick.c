@@ -65,7 +65,11 @@ static void do_evict(struct step *st, const struct evict *ev)
     event->pod = p->id;
     event->node = p->node;
     record_copy(&record_why, &ev->why, &event->why, engine_memory(st->e));
-    w->last_evict_ms = st->now_ms;
+    if (limit_stops_workload(&ev->why)) {
+        w->desired = WANT_STOPPED;
+    } else {
+        w->last_evict_ms = st->now_ms;
+    }
     pod_stop(st, row, pod, true);
     workload_settle(st, row);
 }
@@ -160,6 +164,7 @@ void tick_apply(struct step *st)
     struct engine *e = st->e;
     const struct tick *t = &st->in->tick;
     remove_ended(st);
+    limit_notices(st);
     for (uint32_t i = 0; i < t->evicts_count; i++) {
         do_evict(st, &t->evicts[i]);
     }

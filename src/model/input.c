@@ -169,6 +169,7 @@ bool input_is_command(enum input_kind kind)
     case INPUT_POD_EXITED:
     case INPUT_POD_FAILED:
     case INPUT_POD_CHECKPOINT:
+    case INPUT_POD_IDLE:
     case INPUT_TICK:
     case INPUT_KIND_COUNT:
         return false;

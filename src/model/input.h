@@ -29,6 +29,7 @@ enum input_kind {
     INPUT_NODE_DRAIN,
     INPUT_NODE_UNDRAIN,
     INPUT_POD_CHECKPOINT, /* an observation: the job said that its work is safe */
+    INPUT_POD_IDLE, /* the same: it uses none of its devices since pod.at_ms; 0: it does again */
     INPUT_KIND_COUNT
 };
 

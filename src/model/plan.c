@@ -54,11 +54,27 @@ static const struct field pool_fields[] = {
 };
 const struct record record_pool = RECORD("pool", struct pool, pool_fields);
 
+static const struct field scheduling_rules_fields[] = {
+    F_I64(1, struct scheduling_rules, training_run_ms),
+    F_I64(2, struct scheduling_rules, training_idle_ms),
+    F_I64(3, struct scheduling_rules, workspace_run_ms),
+    F_I64(4, struct scheduling_rules, workspace_idle_ms),
+    F_I64(5, struct scheduling_rules, workspace_preemptible_idle_ms),
+    F_LIST(6, struct scheduling_rules, training_types, record_str_item),
+    F_LIST(7, struct scheduling_rules, workspace_types, record_str_item),
+};
+const struct record record_scheduling_rules = RECORD("scheduling_rules", struct scheduling_rules,
+                                                     scheduling_rules_fields);
+
 static const struct field department_fields[] = {
-    F_STR(1, struct department, name),        F_STR(2, struct department, parent),
-    F_STR(3, struct department, owner_group), F_LIST(4, struct department, quotas, record_quota),
-    F_U32(5, struct department, id),          F_STR(6, struct department, description),
+    F_STR(1, struct department, name),
+    F_STR(2, struct department, parent),
+    F_STR(3, struct department, owner_group),
+    F_LIST(4, struct department, quotas, record_quota),
+    F_U32(5, struct department, id),
+    F_STR(6, struct department, description),
     STAMP_FIELDS(7, struct department),
+    F_RECORD(11, struct department, rules, record_scheduling_rules),
 };
 const struct record record_department = RECORD("department", struct department, department_fields);
 
@@ -73,6 +89,7 @@ static const struct field project_fields[] = {
     F_U32(8, struct project, id),
     F_STR(9, struct project, description),
     STAMP_FIELDS(10, struct project),
+    F_RECORD(14, struct project, rules, record_scheduling_rules),
 };
 const struct record record_project = RECORD("project", struct project, project_fields);
 

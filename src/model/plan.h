@@ -55,6 +55,20 @@ struct pool {
 
 int64_t pool_usage_window_ms(const struct pool *pool); /* a week by default */
 
+/* Scheduling rules: what stops work that has run for long or uses none of its devices, and on which
+ * nodes it may run. Times in ms, 0: no such rule. Of inference there are none. */
+struct scheduling_rules {
+    int64_t training_run_ms, training_idle_ms; /* distributed training too */
+    int64_t workspace_run_ms;
+    int64_t workspace_idle_ms; /* of those that are not preemptible */
+    int64_t workspace_preemptible_idle_ms;
+    struct str_item *training_types; /* work names one of these node types; empty: it need not */
+    uint32_t training_types_count;
+    struct str_item *workspace_types;
+    uint32_t workspace_types_count;
+};
+#define NODE_TYPE_LABEL STR("run.ai/type") /* of a node: its type */
+
 struct department {
     struct str name;
     struct str parent; /* another department, or "" */
@@ -63,6 +77,7 @@ struct department {
     uint32_t quotas_count;
     uint32_t id;            /* as for pools */
     struct str description; /* for people */
+    struct scheduling_rules rules;
     struct stamp stamp;
 };
 
@@ -80,6 +95,7 @@ struct project {
     uint32_t default_pools_count;
     uint32_t id; /* as for pools */
     struct str description;
+    struct scheduling_rules rules; /* its own; those of its departments hold too: plan_rules */
     struct stamp stamp;
 };
 
@@ -90,8 +106,8 @@ struct plan {
     uint32_t pools_count, departments_count, projects_count;
 };
 
-extern const struct record record_quota, record_pool, record_department, record_project,
-    record_plan;
+extern const struct record record_quota, record_pool, record_scheduling_rules, record_department,
+    record_project, record_plan;
 
 /* plan_from_doc reads a parsed file (the seed's worksheet form) into *out, in normal form, and reports every problem
  * of form (unknown keys with the nearest known one, types, units, duplicates, ranges) with its
@@ -122,6 +138,11 @@ void plan_check(const struct plan *plan, const struct doc *root,
 /* plan_quota gives the effective quota of entry quotas[count] for pool: the one listed, or the
  * default for a pool not named (no guarantee, over quota allowed, weight 2, CPU and memory unlimited). */
 struct quota plan_quota(const struct quota *quotas, uint32_t count, struct str pool);
+
+/* plan_rules gives the rules that hold for a project: the tightest of its own and its departments'.
+ * Node types are those that all of them allow; the lists live in arena. */
+void plan_rules(const struct plan *plan, const struct project *project, struct arena *arena,
+                struct scheduling_rules *out);
 
 /* One difference between two plans, by meaning. */
 enum change_kind { CHANGE_ADD, CHANGE_REMOVE, CHANGE_SET };

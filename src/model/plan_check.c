@@ -274,6 +274,13 @@ static struct stand usage_stand(struct check *c, const struct stand *pool)
         arena_printf(c->arena, STR_FMT ".time_based_fair_share", STR_ARG(pool->path))};
 }
 
+static struct stand rules_stand(struct check *c, const struct stand *at)
+{
+    const struct doc *doc = doc_get(at->doc, STR("scheduling_rules"));
+    return (struct stand){doc ? doc : at->doc,
+                          arena_printf(c->arena, STR_FMT ".scheduling_rules", STR_ARG(at->path))};
+}
+
 static void check_form(struct check *c)
 {
     const struct plan *plan = c->plan;
@@ -291,6 +298,8 @@ static void check_form(struct check *c)
         const struct department *d = &plan->departments[i];
         check_values(c, &c->department_at[i], STR(""), &department_keys, d);
         check_quota_values(c, &c->department_at[i], d->quotas, d->quotas_count);
+        struct stand rules_at = rules_stand(c, &c->department_at[i]);
+        check_values(c, &rules_at, STR(""), &rules_keys, &d->rules);
         if (i > 0) {
             check_ascending(c, &c->department_at[i], d[-1].name, d->name, "department");
         }
@@ -299,6 +308,8 @@ static void check_form(struct check *c)
         const struct project *p = &plan->projects[i];
         check_values(c, &c->project_at[i], STR(""), &project_keys, p);
         check_quota_values(c, &c->project_at[i], p->quotas, p->quotas_count);
+        struct stand rules_at = rules_stand(c, &c->project_at[i]);
+        check_values(c, &rules_at, STR(""), &rules_keys, &p->rules);
         if (i > 0) {
             check_ascending(c, &c->project_at[i], p[-1].name, p->name, "project");
         }
@@ -697,6 +708,66 @@ static void check_defaults(struct check *c, const struct project *project, const
     }
 }
 
+/* ---- scheduling rules ---- */
+
+static int64_t limit_of(const struct scheduling_rules *rules, uint32_t key)
+{
+    return *(const int64_t *)key_field(&rules_keys.items[key], rules);
+}
+
+/* What ends after less time than it may idle is never stopped for that. */
+static void check_idle(struct check *c, const struct stand *at,
+                       const struct scheduling_rules *rules)
+{
+    static const struct {
+        uint32_t idle, run;
+    } pairs[] = {
+        {RULES_TRAINING_IDLE,              RULES_TRAINING_RUN },
+        {RULES_WORKSPACE_IDLE,             RULES_WORKSPACE_RUN},
+        {RULES_WORKSPACE_PREEMPTIBLE_IDLE, RULES_WORKSPACE_RUN},
+    };
+    for (uint32_t i = 0; i < COUNT_OF(pairs); i++) {
+        int64_t run = limit_of(rules, pairs[i].run);
+        const struct key *key = &rules_keys.items[pairs[i].idle];
+        if (run > 0 && limit_of(rules, pairs[i].idle) >= run) {
+            struct stand rules_at = rules_stand(c, at);
+            struct str most = form_format(FORM_LIMIT, &run, c->arena);
+            struct problem *p = problems_add(c->problems, SEVERITY_ERROR,
+                                             "work is stopped after running for " STR_FMT
+                                             ", so a limit on idle devices must be shorter",
+                                             STR_ARG(most));
+            place_problem(c, p, &rules_at, STR(""), key->name);
+            p->hint = arena_printf(c->arena, "choose less than " STR_FMT ", or leave it out",
+                                   STR_ARG(most));
+        }
+    }
+}
+
+/* Rules of a department hold below it, so that a looser one there has no effect. */
+static void check_looser(struct check *c, const struct owner *owner,
+                         const struct scheduling_rules *rules)
+{
+    uint32_t above = owner->parent;
+    for (uint32_t depth = 0; above != NO_PARENT && depth < QUEUE_DEPTH_MAX; depth++) {
+        const struct department *d = &c->plan->departments[above];
+        for (uint32_t k = RULES_TRAINING_RUN; k <= RULES_WORKSPACE_PREEMPTIBLE_IDLE; k++) {
+            int64_t theirs = limit_of(&d->rules, k);
+            if (theirs == 0 || limit_of(rules, k) <= theirs) {
+                continue;
+            }
+            struct stand rules_at = rules_stand(c, owner->at);
+            struct str most = form_format(FORM_LIMIT, &theirs, c->arena);
+            struct problem *p = problems_add(c->problems, SEVERITY_WARNING,
+                                             "department \"" STR_FMT "\" limits this to " STR_FMT
+                                             ", which counts here too",
+                                             STR_ARG(d->name), STR_ARG(most));
+            place_problem(c, p, &rules_at, STR(""), rules_keys.items[k].name);
+            p->hint = STR("a rule can only be tighter than those above: lower it or leave it out");
+        }
+        above = c->parents[above];
+    }
+}
+
 /* ---- all of it ---- */
 
 static void check_init(struct check *c, const struct pool_capacity *capacity,
@@ -769,13 +840,17 @@ void plan_check(const struct plan *plan, const struct doc *root,
         const struct department *d = &plan->departments[i];
         struct owner owner = {&c.department_at[i], c.parents[i]};
         check_quotas(&c, &owner, d->quotas, d->quotas_count, c.parents[i] == NO_PARENT ? d : NULL);
+        check_idle(&c, owner.at, &d->rules);
+        check_looser(&c, &owner, &d->rules);
     }
     for (uint32_t i = 0; i < plan->projects_count; i++) {
         const struct project *p = &plan->projects[i];
         struct owner owner = {&c.project_at[i], NO_PARENT};
         if (map_get(&c.departments, p->department, &owner.parent)) {
             check_quotas(&c, &owner, p->quotas, p->quotas_count, NULL);
+            check_looser(&c, &owner, &p->rules);
         }
+        check_idle(&c, owner.at, &p->rules);
         check_defaults(&c, p, &c.project_at[i]);
     }
     for (uint32_t i = 0; i < c.sums.count; i++) {

@@ -140,6 +140,7 @@ static void diff_departments(struct diff *d, const struct plan *from, const stru
         }
         struct str what = arena_printf(d->arena, "department " STR_FMT, STR_ARG(new->name));
         diff_keys(d, what, &department_keys, old, new);
+        diff_nested(d, what, "scheduling_rules", &rules_keys, &old->rules, &new->rules);
         diff_quotas(d, "department", new->name, (struct quotas){old->quotas, old->quotas_count},
                     (struct quotas){new->quotas, new->quotas_count});
     }
@@ -173,6 +174,7 @@ static void diff_projects(struct diff *d, const struct plan *from, const struct 
         struct str what = arena_printf(d->arena, "project " STR_FMT, STR_ARG(new->name));
         diff_key(d, what, &department_key, old, new);
         diff_keys(d, what, &project_keys, old, new);
+        diff_nested(d, what, "scheduling_rules", &rules_keys, &old->rules, &new->rules);
         diff_quotas(d, "project", new->name, (struct quotas){old->quotas, old->quotas_count},
                     (struct quotas){new->quotas, new->quotas_count});
     }

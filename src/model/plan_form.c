@@ -18,13 +18,16 @@ enum { SHARE_PER_PERMILLE = 7 };
 static const int64_t TIME_LAST_MS = 253402300799999; /* end of the year 9999 */
 _Static_assert(DEVICE_SHARE == 1000 * SHARE_PER_PERMILLE, "a thousandth of a device is whole");
 
-struct order {
-    struct str_item *items;
-    uint32_t count;
-};
 _Static_assert(offsetof(struct project, default_pools_count) ==
                    offsetof(struct project, default_pools) + offsetof(struct order, count),
                "FORM_POOL_ORDER reads list and count as one");
+_Static_assert(offsetof(struct scheduling_rules, training_types_count) ==
+                       offsetof(struct scheduling_rules, training_types) +
+                           offsetof(struct order, count) &&
+                   offsetof(struct scheduling_rules, workspace_types_count) ==
+                       offsetof(struct scheduling_rules, workspace_types) +
+                           offsetof(struct order, count),
+               "so does FORM_NODE_TYPES");
 _Static_assert(offsetof(struct pool, label_value) ==
                    offsetof(struct pool, label_key) + sizeof(struct str),
                "FORM_SELECTOR reads key and value as one");
@@ -285,7 +288,8 @@ static bool selector_parse(const struct doc *value, struct str pair[2], struct a
     return true;
 }
 
-static bool order_parse(const struct doc *value, struct order *out, struct arena *arena)
+/* Of node types, which are values of a label, or of node pools. */
+static bool order_parse(const struct doc *value, bool types, struct order *out, struct arena *arena)
 {
     if (value->kind != DOC_LIST || value->child_count > POOLS_MAX) {
         return false;
@@ -293,7 +297,9 @@ static bool order_parse(const struct doc *value, struct order *out, struct arena
     struct order order = {.items = ARENA_ARRAY(arena, struct str_item, value->child_count)};
     for (const struct doc *item = value->child; item; item = item->next) {
         struct str *name = &order.items[order.count].value;
-        if (!name_parse(item, NAME_LEN_MAX, name, arena)) {
+        if (types && is_scalar(item) && label_part_ok(item->text)) {
+            *name = arena_str(arena, item->text);
+        } else if (types || !name_parse(item, NAME_LEN_MAX, name, arena)) {
             return false;
         }
         for (uint32_t i = 0; i < order.count; i++) {
@@ -335,6 +341,7 @@ static bool amount_parse(enum form form, struct str text, int64_t *out)
         *out = value;
         return true;
     case FORM_DURATION:
+    case FORM_LIMIT:
         return duration_parse(text, out);
     case FORM_WINDOW:
         if (!duration_parse(text, &value) || value < USAGE_WINDOW_MIN_MS ||
@@ -370,6 +377,7 @@ static bool amount_parse(enum form form, struct str text, int64_t *out)
     case FORM_TEXT:
     case FORM_SELECTOR:
     case FORM_POOL_ORDER:
+    case FORM_NODE_TYPES:
     case FORM_NESTED:
         break;
     }
@@ -422,6 +430,7 @@ bool form_parse(enum form form, const struct doc *value, void *field, struct are
     case FORM_RANK:
     case FORM_PRIORITY:
     case FORM_DURATION:
+    case FORM_LIMIT:
     case FORM_WINDOW:
     case FORM_HALF_LIFE:
     case FORM_K:
@@ -462,7 +471,9 @@ bool form_parse(enum form form, const struct doc *value, void *field, struct are
     case FORM_SELECTOR:
         return selector_parse(value, field, arena);
     case FORM_POOL_ORDER:
-        return order_parse(value, field, arena);
+        return order_parse(value, false, field, arena);
+    case FORM_NODE_TYPES:
+        return order_parse(value, true, field, arena);
     case FORM_NESTED:
         break;
     }
@@ -499,6 +510,7 @@ const char *form_accepts(enum form form)
         return "very-low, low, medium-low, medium, medium-high, high, very-high or a number from "
                "1 to 1000";
     case FORM_DURATION:
+    case FORM_LIMIT:
         return "a time from 0 to 365d with units (90s, 15m, 1h30m)";
     case FORM_BOOL:
         return "true or false";
@@ -522,6 +534,8 @@ const char *form_accepts(enum form form)
         return "exactly one node label, key: value";
     case FORM_POOL_ORDER:
         return "a list of names of node pools, each once";
+    case FORM_NODE_TYPES:
+        return "a list of values of the node label run.ai/type, each once";
     case FORM_WINDOW_TYPE:
         return "sliding, tumbling or cron";
     case FORM_WINDOW:
@@ -606,6 +620,8 @@ struct str form_hint(enum form form, const struct doc *value, struct arena *aren
         return STR("for example {runai.node-pool: a100-shared}");
     case FORM_POOL_ORDER:
         return STR("for example [h100-production, a100-shared]");
+    case FORM_NODE_TYPES:
+        return STR("for example [h100, a100]");
     case FORM_NAME:
     case FORM_PROJECT_NAME: {
         uint32_t len_max = form == FORM_NAME ? NAME_LEN_MAX : PROJECT_LEN_MAX;
@@ -633,6 +649,7 @@ struct str form_hint(enum form form, const struct doc *value, struct arena *aren
     case FORM_PRIORITY:
         return nearest_priority(text, arena);
     case FORM_DURATION:
+    case FORM_LIMIT:
         return value->kind == DOC_NUMBER
                    ? arena_printf(arena, "for seconds write " STR_FMT "s", STR_ARG(text))
                    : STR("");
@@ -728,6 +745,7 @@ static struct str number_format(enum form form, int64_t value, struct arena *are
         return form == FORM_PRIORITY && value == 0 ? STR("none")
                                                    : arena_printf(arena, "%lld", (long long)value);
     case FORM_DURATION:
+    case FORM_LIMIT:
     case FORM_HALF_LIFE:
         return duration_format(value, arena);
     case FORM_WINDOW:
@@ -748,6 +766,7 @@ static struct str number_format(enum form form, int64_t value, struct arena *are
     case FORM_TEXT:
     case FORM_SELECTOR:
     case FORM_POOL_ORDER:
+    case FORM_NODE_TYPES:
     case FORM_NESTED:
         break;
     }
@@ -786,6 +805,7 @@ struct str form_format(enum form form, const void *field, struct arena *arena)
     case FORM_RANK:
     case FORM_PRIORITY:
     case FORM_DURATION:
+    case FORM_LIMIT:
     case FORM_WINDOW:
     case FORM_HALF_LIFE:
     case FORM_K:
@@ -815,7 +835,8 @@ struct str form_format(enum form form, const void *field, struct arena *arena)
                    ? arena_printf(arena, STR_FMT "=" STR_FMT, STR_ARG(pair[0]), STR_ARG(pair[1]))
                    : STR("none");
     }
-    case FORM_POOL_ORDER: {
+    case FORM_POOL_ORDER:
+    case FORM_NODE_TYPES: {
         const struct order *order = field;
         struct str text = STR("");
         for (uint32_t i = 0; i < order->count; i++) {
@@ -854,6 +875,7 @@ bool form_eq(enum form form, const void *a, const void *b)
     case FORM_RANK:
     case FORM_PRIORITY:
     case FORM_DURATION:
+    case FORM_LIMIT:
     case FORM_WINDOW:
     case FORM_HALF_LIFE:
     case FORM_TIME:
@@ -879,6 +901,7 @@ bool form_eq(enum form form, const void *a, const void *b)
         return str_eq(x[0], y[0]) && str_eq(x[1], y[1]);
     }
     case FORM_POOL_ORDER:
+    case FORM_NODE_TYPES:
         return order_eq(a, b);
     case FORM_NESTED:
         break;
@@ -886,10 +909,11 @@ bool form_eq(enum form form, const void *a, const void *b)
     return true;
 }
 
-static bool order_holds(const struct order *order)
+static bool order_holds(const struct order *order, bool types)
 {
     for (uint32_t i = 0; i < order->count; i++) {
-        if (!name_ok(order->items[i].value, NAME_LEN_MAX)) {
+        struct str name = order->items[i].value;
+        if (types ? !label_part_ok(name) : !name_ok(name, NAME_LEN_MAX)) {
             return false;
         }
     }
@@ -928,6 +952,8 @@ bool form_holds(enum form form, const void *field)
         return number_holds(field, PRIORITY_MAX, 0);
     case FORM_DURATION:
         return number_holds(field, MIN_RUNTIME_MAX_MS, -1);
+    case FORM_LIMIT:
+        return number_between(field, 0, MIN_RUNTIME_MAX_MS);
     case FORM_WINDOW:
         return number_between(field, USAGE_WINDOW_MIN_MS, USAGE_WINDOW_MAX_MS);
     case FORM_HALF_LIFE:
@@ -960,7 +986,9 @@ bool form_holds(enum form form, const void *field)
     case FORM_SELECTOR:
         return label_key_ok(text[0]) && label_part_ok(text[1]);
     case FORM_POOL_ORDER:
-        return order_holds(field);
+        return order_holds(field, false);
+    case FORM_NODE_TYPES:
+        return order_holds(field, true);
     case FORM_NESTED:
         break;
     }

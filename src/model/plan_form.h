@@ -17,6 +17,7 @@ enum form {
     FORM_RANK,          /* int64_t, a number of priority.h */
     FORM_PRIORITY,      /* int64_t, a number of priority.h, 0 when left out */
     FORM_DURATION,      /* int64_t, milliseconds, -1 inherited (only by leaving it out) */
+    FORM_LIMIT,         /* int64_t, milliseconds, 0 none */
     FORM_BOOL,          /* bool */
     FORM_PLACEMENT,     /* enum placement */
     FORM_PLACEMENT_CPU, /* the same without PLACEMENT_PACK */
@@ -27,6 +28,7 @@ enum form {
     FORM_TEXT,          /* struct str: a line for people */
     FORM_SELECTOR,      /* struct str key, value: one node label */
     FORM_POOL_ORDER,    /* list of struct str_item and its count */
+    FORM_NODE_TYPES,    /* list of struct str_item and its count */
     FORM_WINDOW_TYPE,   /* enum usage_window */
     FORM_WINDOW,        /* int64_t, milliseconds, 0 for the default */
     FORM_HALF_LIFE,     /* int64_t, milliseconds, 0 none */
@@ -35,6 +37,12 @@ enum form {
     FORM_K,             /* int64_t, thousandths less 1000, from 0 to 100 */
     FORM_PART,          /* the same, from 0 to 1 */
     FORM_NESTED,        /* read, compared and written by the code of its object */
+};
+
+/* What FORM_POOL_ORDER and FORM_NODE_TYPES are in a struct. */
+struct order {
+    struct str_item *items;
+    uint32_t count;
 };
 
 struct key {
@@ -47,8 +55,8 @@ struct keys {
     uint32_t count;
     const void *defaults; /* an object with nothing but defaults */
 };
-extern const struct keys quota_keys, pool_keys, placement_keys, usage_keys, department_keys,
-    project_keys;
+extern const struct keys quota_keys, pool_keys, placement_keys, usage_keys, rules_keys,
+    department_keys, project_keys;
 extern const struct quota quota_default;
 /* quota_keys.items[QUOTA_KEY_…], for messages about one key */
 enum {
@@ -71,6 +79,14 @@ enum {
     USAGE_HALF_LIFE,
     USAGE_K,
     USAGE_LOW
+};
+/* rules_keys.items[RULES_…]; the same */
+enum {
+    RULES_TRAINING_RUN,
+    RULES_TRAINING_IDLE,
+    RULES_WORKSPACE_RUN,
+    RULES_WORKSPACE_IDLE,
+    RULES_WORKSPACE_PREEMPTIBLE_IDLE
 };
 
 #define POOL_DEFAULT   STR("default")         /* the pool of the nodes that no other pool selects */

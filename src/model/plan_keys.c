@@ -23,6 +23,7 @@ const struct quota quota_default = {
 static const struct pool pool_default;
 static const struct department department_default;
 static const struct project project_default;
+static const struct scheduling_rules rules_default;
 
 #define KEY(name, form, type, member) {STRS(name), form, offsetof(type, member)}
 #define KEYS(items, defaults)         {items, COUNT_OF(items), &(defaults)}
@@ -71,6 +72,23 @@ static const struct key usage_items[] = {
 };
 const struct keys usage_keys = KEYS(usage_items, pool_default);
 
+static const struct key rules_items[] = {
+    [RULES_TRAINING_RUN] = KEY("training_run_limit", FORM_LIMIT, struct scheduling_rules,
+                               training_run_ms),
+    [RULES_TRAINING_IDLE] = KEY("training_idle_limit", FORM_LIMIT, struct scheduling_rules,
+                                training_idle_ms),
+    [RULES_WORKSPACE_RUN] = KEY("workspace_run_limit", FORM_LIMIT, struct scheduling_rules,
+                                workspace_run_ms),
+    [RULES_WORKSPACE_IDLE] = KEY("workspace_idle_limit", FORM_LIMIT, struct scheduling_rules,
+                                 workspace_idle_ms),
+    [RULES_WORKSPACE_PREEMPTIBLE_IDLE] = KEY("preemptible_workspace_idle_limit", FORM_LIMIT,
+                                             struct scheduling_rules,
+                                             workspace_preemptible_idle_ms),
+    KEY("training_node_types", FORM_NODE_TYPES, struct scheduling_rules, training_types),
+    KEY("workspace_node_types", FORM_NODE_TYPES, struct scheduling_rules, workspace_types),
+};
+const struct keys rules_keys = KEYS(rules_items, rules_default);
+
 static const struct key department_items[] = {
     KEY("name", FORM_NAME, struct department, name),
     KEY("parent", FORM_NAME, struct department, parent),
@@ -78,6 +96,7 @@ static const struct key department_items[] = {
     KEY("node_pool_quotas", FORM_NESTED, struct department, quotas),
     KEY("projects", FORM_NESTED, struct department, name),
     KEY("description", FORM_TEXT, struct department, description),
+    KEY("scheduling_rules", FORM_NESTED, struct department, rules),
 };
 const struct keys department_keys = KEYS(department_items, department_default);
 
@@ -89,5 +108,6 @@ static const struct key project_items[] = {
     KEY("default_priority", FORM_PRIORITY, struct project, default_priority),
     KEY("default_node_pools", FORM_POOL_ORDER, struct project, default_pools),
     KEY("description", FORM_TEXT, struct project, description),
+    KEY("scheduling_rules", FORM_NESTED, struct project, rules),
 };
 const struct keys project_keys = KEYS(project_items, project_default);

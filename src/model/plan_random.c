@@ -120,6 +120,25 @@ static void random_pools(struct prng *r, struct arena *arena, struct plan *out)
     }
 }
 
+/* Idle limits stay below those on the run time, which the plan asks for. */
+static void random_rules(struct prng *r, struct scheduling_rules *rules)
+{
+    static struct str_item types[] = {{STRS("h100")}, {STRS("true")}, {STRS("7")}};
+    int64_t *limits[] = {&rules->training_run_ms, &rules->training_idle_ms,
+                         &rules->workspace_run_ms, &rules->workspace_idle_ms,
+                         &rules->workspace_preemptible_idle_ms};
+    for (uint32_t i = 0; i < COUNT_OF(limits); i++) {
+        bool run = limits[i] == &rules->training_run_ms || limits[i] == &rules->workspace_run_ms;
+        *limits[i] = prng_chance(r, 700) ? 0
+                     : run               ? prng_range(r, 100000000, 200000000)
+                                         : prng_range(r, 1, 99999999);
+    }
+    rules->training_types = types;
+    rules->training_types_count = prng_below(r, COUNT_OF(types) + 1);
+    rules->workspace_types = types;
+    rules->workspace_types_count = prng_below(r, COUNT_OF(types) + 1);
+}
+
 static void random_order(struct prng *r, struct arena *arena, const struct plan *plan,
                          struct project *project)
 {
@@ -153,6 +172,7 @@ void plan_random(struct prng *r, struct arena *arena, struct plan *out)
         d->description = groups[prng_below(r, COUNT_OF(groups))];
         d->owner_group = groups[prng_below(r, COUNT_OF(groups))];
         d->quotas = random_quotas(r, arena, out, NULL, NULL, &d->quotas_count);
+        random_rules(r, &d->rules);
         struct quota *left = ARENA_ARRAY(arena, struct quota, out->pools_count + 1);
         for (uint32_t p = 0; p < out->pools_count; p++) {
             left[p] = plan_quota(d->quotas, d->quotas_count, out->pools[p].name);
@@ -171,6 +191,7 @@ void plan_random(struct prng *r, struct arena *arena, struct plan *out)
             p->default_priority = p->default_preemptibility == PREEMPTIBLE ? 80
                                                                            : prng_range(r, 0, 151);
             random_order(r, arena, out, p);
+            random_rules(r, &p->rules);
         }
         if (out->departments_count > 1 && d->quotas_count == 0) {
             d->parent = out->departments[0].name;

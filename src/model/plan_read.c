@@ -460,14 +460,26 @@ static struct quota *read_quotas(struct reader *r, const struct place *up, const
 
 /* ---- departments and projects ---- */
 
+static void read_rules(struct reader *r, const struct place *at, const struct doc *map,
+                       struct scheduling_rules *rules)
+{
+    enum { FOUND_MAX = 8 };
+    const struct doc *found[FOUND_MAX];
+    struct place place = {.up = at, .key = STR("scheduling_rules")};
+    if (map) {
+        read_keys(r, &place, map, &rules_keys, rules, found);
+    }
+}
+
 static void read_project(struct reader *r, const struct place *at, const struct doc *item,
                          struct str department)
 {
-    enum { NAME, GROUP, QUOTAS, FOUND_MAX = 8 };
+    enum { NAME, GROUP, QUOTAS, RULES = 7, FOUND_MAX };
     const struct doc *found[FOUND_MAX];
     struct project project = {.department = department};
     read_keys(r, at, item, &project_keys, &project, found);
     project.quotas = read_quotas(r, at, found[QUOTAS], &project.quotas_count);
+    read_rules(r, at, found[RULES], &project.rules);
     if (!name_taken(r, at, item, found[NAME], project.name, &r->project_lines, "project") &&
         queue_room(r, at, item)) {
         *ARRAY_PUSH(r->arena, &r->projects) = project;
@@ -476,11 +488,12 @@ static void read_project(struct reader *r, const struct place *at, const struct 
 
 static void read_department(struct reader *r, const struct place *at, const struct doc *item)
 {
-    enum { NAME, PARENT, GROUP, QUOTAS, PROJECTS, FOUND_MAX = 8 };
+    enum { NAME, PARENT, GROUP, QUOTAS, PROJECTS, RULES = 6, FOUND_MAX };
     const struct doc *found[FOUND_MAX];
     struct department department = {0};
     read_keys(r, at, item, &department_keys, &department, found);
     department.quotas = read_quotas(r, at, found[QUOTAS], &department.quotas_count);
+    read_rules(r, at, found[RULES], &department.rules);
     struct str name = department.name;
     if (!name_taken(r, at, item, found[NAME], name, &r->department_lines, "department") &&
         queue_room(r, at, item)) {

@@ -69,11 +69,11 @@ static void put_value(struct writer *w, const struct key *key, const void *objec
         buf_char(w->out, '}');
         return;
     }
-    if (key->form == FORM_POOL_ORDER) {
-        const struct project *project = object;
-        for (uint32_t i = 0; i < project->default_pools_count; i++) {
+    if (key->form == FORM_POOL_ORDER || key->form == FORM_NODE_TYPES) {
+        const struct order *order = field;
+        for (uint32_t i = 0; i < order->count; i++) {
             buf_str(w->out, i > 0 ? STR(", ") : STR("["));
-            put_text(w, project->default_pools[i].value);
+            put_text(w, order->items[i].value);
         }
         buf_char(w->out, ']');
         return;
@@ -128,10 +128,10 @@ static struct quota quota_trim(const struct quota *quota)
     return q;
 }
 
-static bool quota_is_default(const struct quota *quota)
+static bool all_default(const struct keys *keys, const void *object)
 {
-    for (uint32_t i = 0; i < quota_keys.count; i++) {
-        if (!is_default(&quota_keys.items[i], &quota_keys, quota)) {
+    for (uint32_t i = 0; i < keys->count; i++) {
+        if (keys->items[i].form != FORM_NESTED && !is_default(&keys->items[i], keys, object)) {
             return false;
         }
     }
@@ -150,7 +150,7 @@ static void put_quotas(struct writer *w, uint32_t columns, const struct quota *q
         struct quota quota = quota_trim(&quotas[i]);
         indent(w, columns + 2);
         put_text(w, quota.pool);
-        if (quota_is_default(&quota)) {
+        if (all_default(&quota_keys, &quota)) {
             buf_str(w->out, STR(": {}\n"));
             continue;
         }
@@ -164,10 +164,7 @@ static void put_quotas(struct writer *w, uint32_t columns, const struct quota *q
 static void put_usage(struct writer *w, const struct pool *pool)
 {
     const struct keys settings = {usage_keys.items + 1, usage_keys.count - 1, usage_keys.defaults};
-    bool any = false;
-    for (uint32_t i = 0; i < settings.count; i++) {
-        any = any || !is_default(&settings.items[i], &settings, pool);
-    }
+    bool any = !all_default(&settings, pool);
     const char *on = pool->time_based_fair_share ? "true" : "false";
     if (any) {
         buf_printf(w->out, "    time_based_fair_share:\n      enabled: %s\n", on);
@@ -193,11 +190,7 @@ static void put_pools(struct writer *w, const struct plan *plan)
             pool.label_key = pool.label_value = STR(""); // what a pool without one selects
         }
         put_keys(w, 4, &pool_keys, &pool, true);
-        bool nested = false;
-        for (uint32_t k = 0; k < placement_keys.count; k++) {
-            nested = nested || !is_default(&placement_keys.items[k], &placement_keys, &pool);
-        }
-        if (nested) {
+        if (!all_default(&placement_keys, &pool)) {
             buf_str(w->out, STR("    placement:\n"));
             put_keys(w, 6, &placement_keys, &pool, false);
         }
@@ -205,10 +198,20 @@ static void put_pools(struct writer *w, const struct plan *plan)
     }
 }
 
+static void put_rules(struct writer *w, uint32_t columns, const struct scheduling_rules *rules)
+{
+    if (!all_default(&rules_keys, rules)) {
+        indent(w, columns);
+        buf_str(w->out, STR("scheduling_rules:\n"));
+        put_keys(w, columns + 2, &rules_keys, rules, false);
+    }
+}
+
 static void put_project(struct writer *w, const struct project *project)
 {
     put_keys(w, 10, &project_keys, project, true);
     put_quotas(w, 10, project->quotas, project->quotas_count);
+    put_rules(w, 10, &project->rules);
 }
 
 static void put_department(struct writer *w, const struct plan *plan, uint32_t ix)
@@ -216,6 +219,7 @@ static void put_department(struct writer *w, const struct plan *plan, uint32_t i
     const struct department *department = &plan->departments[ix];
     put_keys(w, 6, &department_keys, department, true);
     put_quotas(w, 6, department->quotas, department->quotas_count);
+    put_rules(w, 6, &department->rules);
     uint32_t end = w->first_project[ix + 1];
     for (uint32_t i = w->first_project[ix]; i < end; i++) {
         if (i == w->first_project[ix]) {

@@ -12,59 +12,62 @@
 
 /* X(code, stable machine name). Numbers are stored: append only, never reorder.
  * Where the name is one KAI publishes (kai.md 1.10), it is kept. */
-#define REASONS(X)                                                                                 \
-    X(NONE, "")                                                                                    \
-    /* it waits: it may not */                                                                     \
-    X(QUEUE_MISSING, "QueueDoesNotExist") /* - */                                                  \
-    X(QUEUE_NOT_LEAF, "QueueHasChildren") /* queue */                                              \
-    X(GATED, "Gated")                     /* requested, bound: ready and needed pods */            \
-    X(NOT_READY, "NotEnoughPods")         /* group; requested, bound: existing, needed */          \
-    X(OVER_LIMIT, "OverLimit")            /* queue, resource, requested, held, bound */            \
-    X(NON_PREEMPTIBLE_OVER_QUOTA, "NonPreemptibleOverQuota") /* the same */                        \
-    /* it waits: nothing is free for it */                                                         \
-    X(NO_NODES, "NoNodes")        /* the pool has no usable node; nodes[] if it has any at all */  \
-    X(NO_NODE_FITS, "NoNodeFits") /* task, nodes[]; requested of resource, bound: largest free */  \
-    X(TOO_LARGE, "LargerThanAnyNode") /* task, nodes[]; requested, bound: largest node */          \
-    X(GANG_INCOMPLETE,                                                                             \
-      "GangIncomplete")               /* group, task, nodes[]; requested: needed, held: placed */  \
-    X(TOPOLOGY, "TopologyDoesNotFit") /* group, requested pods; bound: best domain's */            \
-    X(TOPOLOGY_UNKNOWN, "TopologyDoesNotExist") /* group */                                        \
-    X(WAITING_FOR_RELEASE, "WaitingForRelease") /* node; other: whose pods are going, if one */    \
-    X(WAITING_FOR_CLAIM,                                                                           \
-      "WaitingForClaim")                  /* what was freed for it is not yet gone: other, node */ \
-    X(KEPT_FOR_OTHER, "KeptForOther")     /* it would fit, but for a claim: other, node */         \
-    X(BEHIND_IN_QUEUE, "BehindInQueue")   /* other: who was served before and took it */           \
-    X(DEPTH_REACHED, "QueueDepthReached") /* queue; bound: workloads looked at */                  \
-    /* it waits: it may not take from others */                                                    \
-    X(PREEMPTION_DELAY, "PreemptionDelayNotElapsed") /* until_ms */                                \
-    X(FAIR_SHARE_REACHED, "FairShareReached")        /* queue, resource, requested, held, bound */ \
-    X(NO_VICTIMS, "NoVictims")               /* nothing in the pool may be stopped for it */       \
-    X(VICTIMS_PROTECTED, "VictimsProtected") /* by minimum run time; until_ms, other */            \
-    X(VICTIMS_NOT_ENOUGH,                                                                          \
-      "VictimsNotEnough") /* task, nodes[]: all that may be stopped would not do */                \
-    X(SEARCH_EXHAUSTED, "SearchExhausted") /* bound: placements tried */                           \
-    /* it was stopped */                                                                           \
-    X(EVICTED_RECLAIM, "EvictedForReclaim")  /* other, queue (its side), resource, held, bound */  \
-    X(EVICTED_PREEMPT, "EvictedForPriority") /* other */                                           \
-    X(EVICTED_CONSOLIDATION, "EvictedForConsolidation") /* other, node: where to */                \
-    X(EVICTED_STALE, "EvictedGangBelowMinimum") /* group; requested: needed, held: present */      \
-    /* it runs or is about to */                                                                   \
-    X(PLACED, "Placed") /* node: of its first pod */                                               \
-    X(PARTLY_PLACED,                                                                               \
-      "MembersAboveMinimumWait") /* the minimum runs; the rest wait: task, nodes[] */              \
-    /* it waits: added later, in the order of adding */                                            \
-    X(LARGER_THAN_POOL,                                                                            \
-      "LargerThanPool") /* all its pods together; requested, bound: of the pool */                 \
-    X(VICTIMS_IN_BUDGET,                                                                           \
-      "VictimsInDisruptionBudget")       /* other: could be stopped, but for its budget */         \
-    X(EVICTED_DRAIN, "EvictedForDrain")  /* its node is drained; node: where to */                 \
-    X(RESERVED, "WaitingForReservation") /* it has waited long: node, from when: until_ms */       \
-    X(RESERVED_FOR_OTHER,                                                                          \
-      "ReservedForOther") /* other starts there at until_ms; its end would be later: node */       \
-    /* it was stopped, its place being of no use any more */                                       \
-    X(EVICTED_DEVICE_DRAIN, "EvictedForDeviceDrain")    /* a device it holds; node: where to */    \
-    X(EVICTED_DRAIN_DEADLINE, "EvictedAtDrainDeadline") /* until_ms: that was the deadline */      \
-    X(EVICTED_DEVICE_LOST, "EvictedForLostDevice")      /* a device it holds is gone or sick */
+#define REASONS(X)                                                                                   \
+    X(NONE, "")                                                                                      \
+    /* it waits: it may not */                                                                       \
+    X(QUEUE_MISSING, "QueueDoesNotExist") /* - */                                                    \
+    X(QUEUE_NOT_LEAF, "QueueHasChildren") /* queue */                                                \
+    X(GATED, "Gated")                     /* requested, bound: ready and needed pods */              \
+    X(NOT_READY, "NotEnoughPods")         /* group; requested, bound: existing, needed */            \
+    X(OVER_LIMIT, "OverLimit")            /* queue, resource, requested, held, bound */              \
+    X(NON_PREEMPTIBLE_OVER_QUOTA, "NonPreemptibleOverQuota") /* the same */                          \
+    /* it waits: nothing is free for it */                                                           \
+    X(NO_NODES, "NoNodes")        /* the pool has no usable node; nodes[] if it has any at all */    \
+    X(NO_NODE_FITS, "NoNodeFits") /* task, nodes[]; requested of resource, bound: largest free */    \
+    X(TOO_LARGE, "LargerThanAnyNode") /* task, nodes[]; requested, bound: largest node */            \
+    X(GANG_INCOMPLETE,                                                                               \
+      "GangIncomplete")               /* group, task, nodes[]; requested: needed, held: placed */    \
+    X(TOPOLOGY, "TopologyDoesNotFit") /* group, requested pods; bound: best domain's */              \
+    X(TOPOLOGY_UNKNOWN, "TopologyDoesNotExist") /* group */                                          \
+    X(WAITING_FOR_RELEASE, "WaitingForRelease") /* node; other: whose pods are going, if one */      \
+    X(WAITING_FOR_CLAIM,                                                                             \
+      "WaitingForClaim")                  /* what was freed for it is not yet gone: other, node */   \
+    X(KEPT_FOR_OTHER, "KeptForOther")     /* it would fit, but for a claim: other, node */           \
+    X(BEHIND_IN_QUEUE, "BehindInQueue")   /* other: who was served before and took it */             \
+    X(DEPTH_REACHED, "QueueDepthReached") /* queue; bound: workloads looked at */                    \
+    /* it waits: it may not take from others */                                                      \
+    X(PREEMPTION_DELAY, "PreemptionDelayNotElapsed") /* until_ms */                                  \
+    X(FAIR_SHARE_REACHED, "FairShareReached")        /* queue, resource, requested, held, bound */   \
+    X(NO_VICTIMS, "NoVictims")               /* nothing in the pool may be stopped for it */         \
+    X(VICTIMS_PROTECTED, "VictimsProtected") /* by minimum run time; until_ms, other */              \
+    X(VICTIMS_NOT_ENOUGH,                                                                            \
+      "VictimsNotEnough") /* task, nodes[]: all that may be stopped would not do */                  \
+    X(SEARCH_EXHAUSTED, "SearchExhausted") /* bound: placements tried */                             \
+    /* it was stopped */                                                                             \
+    X(EVICTED_RECLAIM, "EvictedForReclaim")  /* other, queue (its side), resource, held, bound */    \
+    X(EVICTED_PREEMPT, "EvictedForPriority") /* other */                                             \
+    X(EVICTED_CONSOLIDATION, "EvictedForConsolidation") /* other, node: where to */                  \
+    X(EVICTED_STALE, "EvictedGangBelowMinimum") /* group; requested: needed, held: present */        \
+    /* it runs or is about to */                                                                     \
+    X(PLACED, "Placed") /* node: of its first pod */                                                 \
+    X(PARTLY_PLACED,                                                                                 \
+      "MembersAboveMinimumWait") /* the minimum runs; the rest wait: task, nodes[] */                \
+    /* it waits: added later, in the order of adding */                                              \
+    X(LARGER_THAN_POOL,                                                                              \
+      "LargerThanPool") /* all its pods together; requested, bound: of the pool */                   \
+    X(VICTIMS_IN_BUDGET,                                                                             \
+      "VictimsInDisruptionBudget")       /* other: could be stopped, but for its budget */           \
+    X(EVICTED_DRAIN, "EvictedForDrain")  /* its node is drained; node: where to */                   \
+    X(RESERVED, "WaitingForReservation") /* it has waited long: node, from when: until_ms */         \
+    X(RESERVED_FOR_OTHER,                                                                            \
+      "ReservedForOther") /* other starts there at until_ms; its end would be later: node */         \
+    /* it was stopped, its place being of no use any more */                                         \
+    X(EVICTED_DEVICE_DRAIN, "EvictedForDeviceDrain")    /* a device it holds; node: where to */      \
+    X(EVICTED_DRAIN_DEADLINE, "EvictedAtDrainDeadline") /* until_ms: that was the deadline */        \
+    X(EVICTED_DEVICE_LOST, "EvictedForLostDevice")      /* a device it holds is gone or sick */      \
+    /* it was stopped by a scheduling rule; bound: the limit in ms, until_ms: when it was reached */ \
+    X(STOPPED_RUN_LIMIT, "RunTimeLimitReached")                                                      \
+    X(STOPPED_IDLE_LIMIT, "IdleTimeLimitReached")
 
 enum reason_code {
 #define X(code, name) REASON_##code,

@@ -2,6 +2,8 @@
 // state: the tables that describe it field by field. Tags are stored: append only, never reuse.
 #include "model/state.h"
 
+#include "base/num.h"
+
 static const struct field label_fields[] = {
     F_STR(1, struct label, key),
     F_STR(2, struct label, value),
@@ -90,6 +92,9 @@ static const struct field workload_spec_fields[] = {
     F_BOOL(14, struct workload_spec, has_master),
     F_RECORD(15, struct workload_spec, master, record_pod_spec),
     F_I64(16, struct workload_spec, available_min),
+    F_STR(17, struct workload_spec, node_type),
+    F_I64(18, struct workload_spec, run_max_ms),
+    F_I64(19, struct workload_spec, idle_max_ms),
 };
 const struct record record_workload_spec = RECORD("workload_spec", struct workload_spec,
                                                   workload_spec_fields);
@@ -115,6 +120,7 @@ static const struct field pod_fields[] = {
     F_BOOL(11, struct pod, move),
     F_I64(12, struct pod, retry_at_ms),
     F_I64(13, struct pod, numa_plus_one),
+    F_I64(14, struct pod, idle_since_ms),
 };
 const struct record record_pod = RECORD("pod", struct pod, pod_fields);
 
@@ -181,6 +187,8 @@ static const struct field workload_fields[] = {
     F_STR(24, struct workload, asked),
     F_I64(25, struct workload, port),
     F_I64(26, struct workload, checkpoint_ms),
+    F_I64(27, struct workload, run_before_ms),
+    F_I64(28, struct workload, noticed_ms),
 };
 const struct record record_workload = RECORD("workload", struct workload, workload_fields);
 
@@ -283,6 +291,43 @@ bool workload_is_terminal(const struct workload *w)
         return false;
     }
     return w->desired == WANT_DELETED || n.failed > 0 || n.pending == 0;
+}
+
+/* All that hold devices have used none of them since; 0: some has, or none holds any. */
+static int64_t idle_since_ms(const struct workload *w)
+{
+    int64_t since_ms = 0;
+    for (uint32_t i = 0; i < w->pods_count; i++) {
+        const struct pod *p = &w->pods[i];
+        if (p->devices_count > 0 && p->idle_since_ms == 0) {
+            return 0;
+        }
+        since_ms = p->devices_count > 0 ? num_max_i64(p->idle_since_ms, since_ms) : since_ms;
+    }
+    return since_ms;
+}
+
+int64_t workload_stop_at_ms(const struct workload *w, bool *idle, int64_t *limit_ms)
+{
+    int64_t at_ms = INT64_MAX;
+    int64_t since_ms = idle_since_ms(w);
+    *idle = false;
+    *limit_ms = w->spec.run_max_ms;
+    if (w->desired != WANT_RUN || w->running_since_ms == TIME_NEVER) {
+        return at_ms;
+    }
+    if (w->spec.run_max_ms > 0) {
+        int64_t ran_ms = num_sat_sub_i64(w->run_ms, w->run_before_ms);
+        int64_t left_ms = num_sat_sub_i64(w->spec.run_max_ms, ran_ms);
+        at_ms = num_sat_add_i64(w->running_since_ms, num_max_i64(left_ms, 0));
+    }
+    int64_t idle_at_ms = num_sat_add_i64(since_ms, w->spec.idle_max_ms);
+    if (w->spec.idle_max_ms > 0 && since_ms > 0 && idle_at_ms < at_ms) {
+        *idle = true;
+        *limit_ms = w->spec.idle_max_ms;
+        at_ms = idle_at_ms;
+    }
+    return at_ms;
 }
 
 struct str workload_phase(const struct workload *w)

@@ -113,6 +113,10 @@ struct workload_spec {
     enum framework framework;
     bool has_master; /* the first pod is as `master`, the others as `pod` */
     struct pod_spec master;
+    struct str node_type; /* value of NODE_TYPE_LABEL of the nodes it may go to; "": any */
+    int64_t run_max_ms, idle_max_ms; /* it is stopped when it has run, or used none of its devices,
+                                        for so long; 0: never. Resolved when stored: the tighter of
+                                        what was asked and the project's scheduling rules */
     int64_t available_min; /* disruption budget: so many of its pods run on, whoever else wants
                                 their places; <= pods, 0: none */
 };
@@ -142,6 +146,7 @@ struct pod {
     struct str end_reason;    /* "Completed", "Error", "Preempted", "NodeLost", … of that attempt */
     bool move; /* POD_RELEASING: goes back to pending when gone (else it ends or is deleted) */
     int64_t retry_at_ms;   /* POD_PENDING after a failure: not started before this; 0: at once */
+    int64_t idle_since_ms; /* its devices are in no use since; 0: they are, or it is not known */
     int64_t numa_plus_one; /* the NUMA node it was given all of its place in, plus one; 0: none */
 };
 
@@ -179,7 +184,9 @@ enum event_kind {
     EVENT_START_FAILED,
     EVENT_NODE_LOST,
     EVENT_DRAINING, /* notice: the place of the pod is being drained; why.until_ms: the deadline */
+    EVENT_LIMIT_NEAR, /* notice: half of the time that why.code will stop it for is over; until_ms */
 };
+enum { EVENT_KINDS = EVENT_LIMIT_NEAR + 1 };
 struct event {
     int64_t at_ms;
     enum event_kind kind;
@@ -206,6 +213,8 @@ struct workload {
     int64_t checkpoint_ms;      /* up to when its work is safe, as its jobs said; 0: they did not */
     int64_t running_since_ms;   /* its minimum of pods holds places since; -1: it does not */
     int64_t run_ms, pending_ms; /* sums over closed intervals */
+    int64_t run_before_ms;      /* of run_ms, what was before it was last resumed */
+    int64_t noticed_ms;         /* the time of a stop of which there was notice; 0: none */
     uint32_t pool_ix;           /* which of spec.pools it is tried in now */
     int64_t port;               /* its pods may use as many from here on; 0: it has none */
     struct pod *pods;
@@ -284,5 +293,8 @@ extern const struct record record_label, record_node, record_pod_spec, record_wo
 struct str workload_phase(const struct workload *w);
 /* workload_pod: what the pod of that index (< pods_count) asks for and runs. */
 const struct pod_spec *workload_pod(const struct workload *w, uint32_t pod);
+/* workload_stop_at_ms: when scheduling rules stop it, as it is now; INT64_MAX: they do not. *limit_ms:
+ * by which limit, of run_max_ms (*idle false) or idle_max_ms. */
+int64_t workload_stop_at_ms(const struct workload *w, bool *idle, int64_t *limit_ms);
 bool workload_is_terminal(
     const struct workload *w); /* completed, failed or deleted, nothing held */

@@ -65,6 +65,8 @@ static int rank(enum reason_code code)
     case REASON_EVICTED_DEVICE_DRAIN:
     case REASON_EVICTED_DRAIN_DEADLINE:
     case REASON_EVICTED_DEVICE_LOST:
+    case REASON_STOPPED_RUN_LIMIT:
+    case REASON_STOPPED_IDLE_LIMIT:
     case REASON_COUNT:
         break;
     }

@@ -387,6 +387,8 @@ void sim_cluster_advance(struct sim_cluster *c, int64_t now_ms)
             advance_proc(c, p);
         } else if (!p->forgotten && p->state == PROC_RUNNING && prng_chance(c->prng, 3)) {
             report_pod(c, p, INPUT_POD_CHECKPOINT);
+        } else if (!p->forgotten && p->state == PROC_RUNNING && prng_chance(c->prng, 3)) {
+            report_pod(c, p, INPUT_POD_IDLE);
         }
     }
 }

@@ -171,6 +171,8 @@ static void random_submit(struct sim_demand *d, struct arena *arena, struct inpu
         .auto_delete_ms = prng_range(p, 0, 120000),
         .available_min = prng_chance(p, 150) ? prng_below(p, pods + 1) : 0,
         .duration_ms = prng_chance(p, 500) ? 0 : prng_range(p, 1000, 600000),
+        .idle_max_ms = prng_chance(p, 900) ? 0 : prng_range(p, 1000, 600000),
+        .run_max_ms = prng_chance(p, 900) ? 0 : prng_range(p, 1000, 600000),
     };
     s->spec.pod = (struct pod_spec){
         .gpu_devices = pick(p, devices, COUNT_OF(devices)),

@@ -337,12 +337,26 @@ static bool budget_ok(struct rules *r, const struct place *at)
                         STR_ARG(w->name), (long long)run, (long long)w->spec.available_min);
 }
 
+// Its scheduling rules let it run, or idle, no longer.
+static bool limit_ok(struct rules *r, const struct workload *w, bool idle)
+{
+    bool by_idle;
+    int64_t limit_ms;
+    if (workload_stop_at_ms(w, &by_idle, &limit_ms) > r->now_ms || by_idle != idle) {
+        return BREACH(r, "%.*s is stopped by a limit that it has not reached", STR_ARG(w->name));
+    }
+    return true;
+}
+
 static bool evict_ok(struct rules *r, uint32_t nth)
 {
     const struct why *why = &r->t->evicts[nth].why;
     struct place at = find_pod(r->s, r->t->evicts[nth].pod);
     if (!at.p || !is_active(at.p)) {
         return BREACH(r, "a pod is evicted that does not run");
+    }
+    if (why->code == REASON_STOPPED_RUN_LIMIT || why->code == REASON_STOPPED_IDLE_LIMIT) {
+        return limit_ok(r, at.w, why->code == REASON_STOPPED_IDLE_LIMIT);
     }
     if (why->code != REASON_EVICTED_STALE && why->code != REASON_EVICTED_DRAIN_DEADLINE &&
         !budget_ok(r, &at)) {

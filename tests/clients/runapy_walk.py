@@ -301,6 +301,37 @@ def walk_projects(w, cluster, pool, department):
     return made["id"]
 
 
+def walk_scheduling_rules(w, cluster, pool, department):
+    """Read back, and kept to by what runs."""
+    api = w.org.projects
+    project = w.data(api.create_project, models.ProjectCreationRequest(
+        name="walk-rules", cluster_id=cluster, parent_id=department, resources=[gpus(pool, 0)],
+        scheduling_rules=models.SchedulingRules(training_job_time_limit_seconds=7200),
+        node_types=models.NodeTypesPerWorkload(training=["walk"])))["id"]
+    w.call(w.org.departments.update_department, department,
+           {"schedulingRules": {"trainingJobTimeLimitSeconds": 3}})
+    found = w.data(api.get_project, project)
+    same((found["schedulingRules"], found["nodeTypes"]["training"],
+          found["effective"]["schedulingRules"]),
+         ({"trainingJobTimeLimitSeconds": 7200}, ["walk"], {"trainingJobTimeLimitSeconds": 3}))
+    body = {"name": "walk-r", "projectId": project, "clusterId": cluster, "spec": {
+        "command": "sleep 600", "terminationGracePeriodSeconds": 1}}
+    refused_ = w.fails(BadRequestException, w.work.trainings.create_training1, body)
+    same(refused_["field"], "spec.nodeType")
+    w.call(api.update_project, project, models.ProjectUpdateRequest(resources=[gpus(pool, 0)]))
+    same(w.data(api.get_project, project)["nodeTypes"]["training"], [])
+    made = w.data(w.work.trainings.create_training1, body)["workloadId"]
+    w.until("it is stopped", phase_is(w, made, "Stopped"))
+    told = [r["spec"]["event"]["message"] for r in w.data(
+        w.work.events.get_workload_history, made)["records"] if r["meta"]["type"] == "Event"]
+    check([t for t in told if "no longer than 3s" in t], told)
+    check([t for t in told if "half of the 3s" in t], told)
+    w.call(w.work.trainings.delete_training, made)
+    w.until("it is gone", is_gone(w, made))
+    w.call(w.org.departments.update_department, department, {"schedulingRules": {}})
+    w.call(api.delete_project, project)
+
+
 def walk_nodes(w, cluster):
     api = w.org.nodes
     nodes = w.data(api.get_tenant_nodes)["nodes"]
@@ -714,6 +745,7 @@ def main():
     pool = walk_pools(w, cluster)
     department = walk_departments(w, cluster, pool)
     project = walk_projects(w, cluster, pool, department)
+    walk_scheduling_rules(w, cluster, pool, department)
     node = walk_nodes(w, cluster)
     training = walk_training(w, cluster, project)
     walk_read_model(w, cluster, project, training, node)

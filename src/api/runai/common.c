@@ -226,26 +226,3 @@ bool was_just_made(const struct call *c, const struct stamp *stamp)
     return str_eq(stamp->created_by, c->user) && stamp->created_ms == stamp->updated_ms &&
            c->api->config.now_ms() - stamp->created_ms < AGAIN_MS;
 }
-
-bool rules_absent(struct call *c, const struct doc *rules)
-{
-    for (const struct doc *d = rules != NULL ? rules->child : NULL; d != NULL; d = d->next) {
-        if (d->kind != DOC_NULL) {
-            fail_field(c, "schedulingRules", d->text, "weir does not have scheduling rules yet");
-            return false;
-        }
-    }
-    return true;
-}
-
-bool node_types_absent(struct call *c, const struct doc *types)
-{
-    for (const struct doc *d = types != NULL ? types->child : NULL; d != NULL; d = d->next) {
-        if (d->child_count > 0) {
-            fail_field(c, "nodeTypes", (struct str){0},
-                       "weir chooses nodes by node pools, not by kinds of nodes");
-            return false;
-        }
-    }
-    return true;
-}

@@ -84,10 +84,12 @@ void overtime_show(struct call *c, struct jw *w, struct str queue, bool departme
 /* gpu_average_milli gives the devices held on average over that long, in thousandths. */
 int64_t gpu_average_milli(const struct call *c, struct str queue, bool department, int64_t back_ms);
 
-/* rules_absent: scheduling rules are not there yet; node_types_absent: nor kinds of nodes. Both refuse
- * what asks for some; false: answered. */
-bool rules_absent(struct call *c, const struct doc *rules);
-bool node_types_absent(struct call *c, const struct doc *types);
+/* ---- scheduling rules ---- */
+
+/* rules_read reads those of the body of a department or project; rules_show writes schedulingRules
+ * and nodeTypes. */
+void rules_read(struct call *c, struct scheduling_rules *r);
+void rules_show(struct jw *w, const struct scheduling_rules *r);
 
 /* Names for ranks: MediumLow and so on. */
 struct str rank_name(int64_t rank);

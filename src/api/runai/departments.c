@@ -103,6 +103,7 @@ static void show_runai_department(struct call *c, struct jw *w, const struct dep
         quota_status_show(c, w, d->name, true, true);
         jw_object_end(w);
     }
+    rules_show(w, &d->rules);
     show_stamp(w, &d->stamp);
     jw_object_end(w);
 }
@@ -237,10 +238,9 @@ static bool read_common(struct call *c, struct department *d)
                    "a department has no order of node pools; give it to its projects");
         return false;
     }
-    return rules_absent(c, body_get(c->body, STR("schedulingRules"))) &&
-           node_types_absent(c, body_get(c->body, STR("nodeTypes"))) &&
-           /* without a list they stay */
-           quotas_read(c, given, given == NULL, d->quotas, d->quotas_count, &d->quotas,
+    rules_read(c, &d->rules);
+    /* without a list they stay */
+    return quotas_read(c, given, given == NULL, d->quotas, d->quotas_count, &d->quotas,
                        &d->quotas_count);
 }
 

@@ -5,6 +5,7 @@
 #include "api/runai/workloads.h"
 #include "api/words.h"
 #include "base/hash.h"
+#include "model/reason.h"
 
 /* Names that tools look for (kai.md names the scheduler's), and which phase an event leads to. */
 static const struct {
@@ -22,7 +23,18 @@ static const struct {
     [EVENT_DELETED] = {STRS("Deleted"),       STRS("Deleting"),     false},
     [EVENT_START_FAILED] = {STRS("Failed"),        STRS(""),             true },
     [EVENT_NODE_LOST] = {STRS("NodeLost"),      STRS("Pending"),      true },
+    [EVENT_DRAINING] = {STRS("Draining"),      STRS(""),             true },
+    [EVENT_LIMIT_NEAR] = {STRS("TimeLimitNear"), STRS(""),             true },
 };
+_Static_assert(COUNT_OF(kinds) == EVENT_KINDS, "words for each kind of event");
+
+/* The phase that an event leads to; "": to none. */
+static struct str phase_after(const struct event *e)
+{
+    bool stopped = e->kind == EVENT_EVICTED && (e->why.code == REASON_STOPPED_RUN_LIMIT ||
+                                                e->why.code == REASON_STOPPED_IDLE_LIMIT);
+    return stopped ? STR("Stopping") : kinds[e->kind].phase;
+}
 
 static struct uuid event_id(const struct workload *wl, const struct event *e)
 {
@@ -127,7 +139,7 @@ static void show_record(struct call *c, struct jw *w, const struct workload *wl,
     if (r->is_phase) {
         jw_key(w, STR("phaseUpdate"));
         jw_object_begin(w);
-        jw_member_string(w, STR("phase"), kinds[e->kind].phase);
+        jw_member_string(w, STR("phase"), phase_after(e));
         jw_member_string(w, STR("phaseMessage"), STR(""));
         jw_object_end(w);
     } else {
@@ -150,7 +162,7 @@ static void history(struct call *c)
     uint32_t count = 0;
     uint32_t first;
     for (uint32_t i = 0; i < wl->events_count; i++) {
-        struct str next = kinds[wl->events[i].kind].phase;
+        struct str next = phase_after(&wl->events[i]);
         records[count++] = (struct record_of){i, false};
         if (next.len > 0 && !str_eq(next, phase)) {
             records[count++] = (struct record_of){i, true};

@@ -30,6 +30,7 @@ static void show_runai_project(struct call *c, struct jw *w, const struct projec
 {
     const struct department *d = find_department_name(c, p->department);
     struct str parent = department_id_text(c, p->department);
+    struct scheduling_rules effective;
     jw_object_begin(w);
     show_id(w, STR("id"), p->id);
     jw_member_string(w, STR("name"), p->name);
@@ -48,9 +49,12 @@ static void show_runai_project(struct call *c, struct jw *w, const struct projec
     show_order(w, p);
     quotas_show(c, w, STR("resources"), p->quotas, p->quotas_count);
     quotas_show_total(c, w, p->quotas, p->quotas_count);
+    rules_show(w, &p->rules);
     jw_key(w, STR("effective"));
     jw_object_begin(w);
     show_order(w, p);
+    plan_rules(plan_of(c), p, c->arena, &effective);
+    rules_show(w, &effective);
     jw_object_end(w);
     show_project_status(c, w, p);
     overtime_show(c, w, p->name, false);
@@ -191,7 +195,6 @@ static void get(struct call *c)
 static bool read_common(struct call *c, struct project *p)
 {
     const struct doc *order = body_get(c->body, STR("defaultNodePools"));
-    const struct doc *types = body_get(c->body, STR("nodeTypes"));
     p->description = body_str(c->body, STR("description"));
     p->default_pools = body_strings(order, c->arena, &p->default_pools_count);
     for (uint32_t i = 0; i < p->default_pools_count; i++) {
@@ -202,9 +205,8 @@ static bool read_common(struct call *c, struct project *p)
             return false;
         }
     }
-    return rules_absent(c, body_get(c->body, STR("schedulingRules"))) &&
-           node_types_absent(c, types) &&
-           quotas_read(c, body_get(c->body, STR("resources")), false, NULL, 0, &p->quotas,
+    rules_read(c, &p->rules);
+    return quotas_read(c, body_get(c->body, STR("resources")), false, NULL, 0, &p->quotas,
                        &p->quotas_count);
 }
 

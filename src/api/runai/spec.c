@@ -196,12 +196,12 @@ static bool check_storage(const struct place *at, const struct doc *storage)
 
 static bool check_placement(const struct place *at, const struct doc *spec)
 {
-    static const char *const fields[] = {"nodeAffinityRequired", "podAffinity", "nodeType"};
+    static const char *const fields[] = {"nodeAffinityRequired", "podAffinity"};
     for (size_t i = 0; i < COUNT_OF(fields); i++) {
         const struct doc *d = body_get(spec, str_from_c(fields[i]));
         if (d != NULL && (d->kind != DOC_STRING || d->text.len > 0)) {
             return refuse(at, fields[i], (struct str){0},
-                          "weir chooses nodes by nodePools; this is not there yet");
+                          "weir chooses nodes by nodePools and nodeType; this is not there yet");
         }
     }
     return true;
@@ -258,6 +258,7 @@ static bool read_spec(const struct place *at, const struct doc *spec, struct wor
         .restart = (enum restart_policy)body_word(spec, STR("restartPolicy"), restarts,
                                                   COUNT_OF(restarts), RESTART_NEVER),
         .backoff_limit = body_i64(spec, STR("backoffLimit"), BACKOFF_DEFAULT),
+        .node_type = body_str(spec, STR("nodeType")),
         .auto_delete_ms = seconds < 0 ? -1 : num_sat_mul_i64(seconds, 1000),
     };
     s->pools = body_strings(body_get(spec, STR("nodePools")), at->c->arena, &s->pools_count);

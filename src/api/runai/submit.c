@@ -112,7 +112,11 @@ static void on_created(struct call *c, const struct outcome *outcome)
     if (wl != NULL) {
         answer_one(c, 202, wl);
     } else {
-        call_fail(c, &outcome->err);
+        struct err err = outcome->err;
+        if (str_eq(str_from_c(err.field), STR("node_type"))) {
+            err_field(&err, "spec.nodeType");
+        }
+        call_fail(c, &err);
     }
 }
 
