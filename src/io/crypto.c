@@ -2,18 +2,31 @@
 #include "io/crypto.h"
 
 #include <openssl/bio.h>
+#include <openssl/core_names.h>
 #include <openssl/crypto.h>
+#include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/param_build.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/check.h"
 #include "base/mem.h"
 
-enum { PUBLIC_KEY_SIZE = 32, SERIAL_BYTES = 16, NAMES_BYTES_MAX = 2048, DAY_S = 24 * 3600 };
+enum {
+    PUBLIC_KEY_SIZE = 32,
+    PRIVATE_KEY_SIZE = 32,
+    SERIAL_BYTES = 16,
+    NAMES_BYTES_MAX = 2048,
+    SEAL_NONCE_SIZE = 12,
+    SEAL_TAG_SIZE = 16,
+    POINT_SIZE = 32, /* of P-256, one coordinate */
+};
+_Static_assert(SEAL_NONCE_SIZE + SEAL_TAG_SIZE == CRYPTO_SEAL_SIZE, "what sealing adds");
 
 /* ---- digests ---- */
 
@@ -151,6 +164,188 @@ bool crypto_verify(const struct crypto_key *k, struct str bytes, struct str sign
                                (const uint8_t *)bytes.ptr, bytes.len) == 1;
     EVP_MD_CTX_free(ctx);
     ERR_clear_error(); /* a wrong signature leaves one behind */
+    return ok;
+}
+
+/* ---- signatures of others ---- */
+
+static const uint8_t *bytes_of(struct str s)
+{
+    return (const uint8_t *)s.ptr;
+}
+
+static EVP_PKEY *from_params(const char *kind, OSSL_PARAM_BLD *builder)
+{
+    EVP_PKEY *pkey = NULL;
+    OSSL_PARAM *params = OSSL_PARAM_BLD_to_param(builder);
+    EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_from_name(NULL, kind, NULL);
+    CHECK(params != NULL && ctx != NULL);
+    if (EVP_PKEY_fromdata_init(ctx) != 1 ||
+        EVP_PKEY_fromdata(ctx, &pkey, EVP_PKEY_PUBLIC_KEY, params) != 1) {
+        pkey = NULL;
+    }
+    EVP_PKEY_CTX_free(ctx);
+    OSSL_PARAM_free(params);
+    return pkey;
+}
+
+static EVP_PKEY *rsa_key(const struct jwk *key)
+{
+    OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
+    BIGNUM *n = BN_bin2bn(bytes_of(key->a), (int)key->a.len, NULL);
+    BIGNUM *e = BN_bin2bn(bytes_of(key->b), (int)key->b.len, NULL);
+    CHECK(builder != NULL && n != NULL && e != NULL);
+    CHECK(OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_N, n) == 1 &&
+          OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_E, e) == 1);
+    EVP_PKEY *pkey = from_params("RSA", builder);
+    OSSL_PARAM_BLD_free(builder);
+    BN_free(n);
+    BN_free(e);
+    return pkey;
+}
+
+static EVP_PKEY *point_key(const struct jwk *key)
+{
+    uint8_t point[1 + 2 * POINT_SIZE] = {POINT_CONVERSION_UNCOMPRESSED};
+    OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
+    CHECK(builder != NULL && key->a.len == POINT_SIZE && key->b.len == POINT_SIZE);
+    memcpy(point + 1, key->a.ptr, POINT_SIZE);
+    memcpy(point + 1 + POINT_SIZE, key->b.ptr, POINT_SIZE);
+    CHECK(OSSL_PARAM_BLD_push_utf8_string(builder, OSSL_PKEY_PARAM_GROUP_NAME, "P-256", 0) == 1 &&
+          OSSL_PARAM_BLD_push_octet_string(builder, OSSL_PKEY_PARAM_PUB_KEY, point, sizeof point) ==
+              1);
+    EVP_PKEY *pkey = from_params("EC", builder);
+    OSSL_PARAM_BLD_free(builder);
+    return pkey;
+}
+
+static EVP_PKEY *public_key(const struct jwk *key)
+{
+    switch (key->alg) {
+    case JWA_RS256:
+        return rsa_key(key);
+    case JWA_ES256:
+        return point_key(key);
+    case JWA_EDDSA:
+        return EVP_PKEY_new_raw_public_key_ex(NULL, "ED25519", NULL, bytes_of(key->a), key->a.len);
+    case JWA_OTHER:
+    case JWA_COUNT:
+        break;
+    }
+    return NULL;
+}
+
+/* JSON Web Signatures have r and s side by side, OpenSSL wants them as ASN.1. *der is to be freed. */
+static int ecdsa_der(struct str signature, uint8_t **der)
+{
+    ECDSA_SIG *sig = ECDSA_SIG_new();
+    CHECK(sig != NULL && signature.len == 2 * POINT_SIZE);
+    BIGNUM *r = BN_bin2bn(bytes_of(signature), POINT_SIZE, NULL);
+    BIGNUM *s = BN_bin2bn(bytes_of(signature) + POINT_SIZE, POINT_SIZE, NULL);
+    CHECK(r != NULL && s != NULL && ECDSA_SIG_set0(sig, r, s) == 1);
+    int len = i2d_ECDSA_SIG(sig, der);
+    CHECK(len > 0);
+    ECDSA_SIG_free(sig);
+    return len;
+}
+
+static bool verify(EVP_PKEY *pkey, const EVP_MD *md, struct str bytes, const uint8_t *signature,
+                   size_t signature_len)
+{
+    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+    CHECK(ctx != NULL);
+    bool ok = EVP_DigestVerifyInit(ctx, NULL, md, NULL, pkey) == 1 &&
+              EVP_DigestVerify(ctx, signature, signature_len, bytes_of(bytes), bytes.len) == 1;
+    EVP_MD_CTX_free(ctx);
+    return ok;
+}
+
+bool crypto_jws_verify(const struct jwk *key, struct str bytes, struct str signature)
+{
+    EVP_PKEY *pkey = public_key(key);
+    bool ok = false;
+    if (pkey != NULL && key->alg == JWA_ES256 && signature.len == 2 * POINT_SIZE) {
+        uint8_t *der = NULL;
+        int len = ecdsa_der(signature, &der);
+        ok = verify(pkey, EVP_sha256(), bytes, der, (size_t)len);
+        OPENSSL_free(der);
+    } else if (pkey != NULL && key->alg != JWA_ES256) {
+        const EVP_MD *md = key->alg == JWA_RS256 ? EVP_sha256() : NULL;
+        ok = verify(pkey, md, bytes, bytes_of(signature), signature.len);
+    }
+    EVP_PKEY_free(pkey);
+    ERR_clear_error();
+    return ok;
+}
+
+/* ---- sealing ---- */
+
+/* The key to seal with comes from the one to sign with, by its own digest over what it is for. */
+static void seal_key(const struct crypto_key *k, uint8_t out[CRYPTO_SHA256_SIZE])
+{
+    static const char what[] = "weir seal 1";
+    uint8_t both[sizeof what + PRIVATE_KEY_SIZE];
+    size_t len = PRIVATE_KEY_SIZE;
+    memcpy(both, what, sizeof what);
+    CHECK(EVP_PKEY_get_raw_private_key(k->pkey, both + sizeof what, &len) == 1);
+    crypto_sha256((struct str){(const char *)both, sizeof both}, out);
+    OPENSSL_cleanse(both, sizeof both);
+}
+
+static EVP_CIPHER_CTX *seal_start(const struct crypto_key *k, struct str about,
+                                  const uint8_t *nonce, bool seal)
+{
+    uint8_t key[CRYPTO_SHA256_SIZE];
+    int len = 0;
+    EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
+    seal_key(k, key);
+    CHECK(ctx != NULL);
+    CHECK(EVP_CipherInit_ex(ctx, EVP_aes_256_gcm(), NULL, key, nonce, seal) == 1);
+    CHECK(EVP_CipherUpdate(ctx, NULL, &len, bytes_of(about), (int)about.len) == 1);
+    OPENSSL_cleanse(key, sizeof key);
+    return ctx;
+}
+
+void crypto_seal(const struct crypto_key *k, struct str about, struct str bytes, struct buf *out)
+{
+    uint8_t nonce[SEAL_NONCE_SIZE];
+    uint8_t tag[SEAL_TAG_SIZE];
+    uint8_t *text = mem_alloc((size_t)bytes.len + 1);
+    int len = 0;
+    CHECK(RAND_bytes(nonce, sizeof nonce) == 1);
+    EVP_CIPHER_CTX *ctx = seal_start(k, about, nonce, true);
+    CHECK(EVP_CipherUpdate(ctx, text, &len, bytes_of(bytes), (int)bytes.len) == 1);
+    CHECK((uint32_t)len == bytes.len && EVP_CipherFinal_ex(ctx, text + len, &len) == 1);
+    CHECK(EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, sizeof tag, tag) == 1);
+    buf_add(out, nonce, sizeof nonce);
+    buf_add(out, text, bytes.len);
+    buf_add(out, tag, sizeof tag);
+    EVP_CIPHER_CTX_free(ctx);
+    mem_free(text);
+}
+
+bool crypto_open(const struct crypto_key *k, struct str about, struct str sealed, struct buf *out)
+{
+    if (sealed.len < CRYPTO_SEAL_SIZE) {
+        return false;
+    }
+    int len = (int)(sealed.len - CRYPTO_SEAL_SIZE);
+    int done = 0;
+    uint8_t tag[SEAL_TAG_SIZE];
+    uint8_t *text = mem_alloc((size_t)len + 1);
+    const uint8_t *at = bytes_of(sealed);
+    EVP_CIPHER_CTX *ctx = seal_start(k, about, at, false);
+    memcpy(tag, at + SEAL_NONCE_SIZE + len, sizeof tag);
+    CHECK(EVP_CipherUpdate(ctx, text, &done, at + SEAL_NONCE_SIZE, len) == 1);
+    CHECK(EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, sizeof tag, tag) == 1);
+    bool ok = EVP_CipherFinal_ex(ctx, text + done, &done) == 1;
+    if (ok) {
+        buf_add(out, text, (size_t)len);
+    }
+    OPENSSL_cleanse(text, (size_t)len);
+    EVP_CIPHER_CTX_free(ctx);
+    mem_free(text);
+    ERR_clear_error();
     return ok;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "codec/jwk.h"
 
 enum {
     CRYPTO_SHA1_SIZE = 20,
@@ -32,6 +33,18 @@ const char *crypto_key_id(const struct crypto_key *k);
 void crypto_sign(const struct crypto_key *k, struct str bytes,
                  uint8_t signature[CRYPTO_SIGNATURE_SIZE]);
 bool crypto_verify(const struct crypto_key *k, struct str bytes, struct str signature);
+
+/* crypto_jws_verify checks a signature of JSON Web Signatures against a public key of somebody else's,
+ * with that key's algorithm. A key that is none verifies nothing. */
+bool crypto_jws_verify(const struct jwk *key, struct str bytes, struct str signature);
+
+/* crypto_seal appends bytes (also none) encrypted so that only k opens them, and nobody changes them
+ * (AES-256-GCM). about says what they are for: they open as nothing else. crypto_open appends them; false: k
+ * did not seal this for that. CRYPTO_SEAL_SIZE is what sealing adds. */
+enum { CRYPTO_SEAL_SIZE = 28 };
+void crypto_seal(const struct crypto_key *k, struct str about, struct str bytes, struct buf *out);
+MUST_USE bool crypto_open(const struct crypto_key *k, struct str about, struct str sealed,
+                          struct buf *out);
 
 /* crypto_self_signed makes a certificate for the names (host names and addresses, separated by
  * commas), signed by its own new key (ECDSA, P-256), good from a day before now_ms for days. */
