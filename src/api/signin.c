@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "base/num.h"
 #include "codec/base64.h"
+#include "codec/percent.h"
 #include "io/crypto.h"
 #include "io/password.h"
 #include "io/random.h"
@@ -418,37 +419,6 @@ static struct str field(const struct form *f, const char *a, const char *b, cons
     return (struct str){0};
 }
 
-static int hex_digit(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
-static bool unescape(struct str text, struct arena *arena, struct str *out)
-{
-    char *bytes = arena_alloc(arena, text.len + 1);
-    uint32_t len = 0;
-    for (uint32_t i = 0; i < text.len; i++) {
-        char ch = text.ptr[i];
-        if (ch == '%') {
-            int high = i + 2 < text.len ? hex_digit(text.ptr[i + 1]) : -1;
-            int low = high >= 0 ? hex_digit(text.ptr[i + 2]) : -1;
-            if (low < 0) {
-                return false;
-            }
-            ch = (char)(high * 16 + low);
-            i += 2;
-        } else if (ch == '+') {
-            ch = ' ';
-        }
-        bytes[len++] = ch;
-    }
-    *out = (struct str){bytes, len};
-    return str_is_utf8(*out);
-}
-
 static bool read_form(struct str body, struct arena *arena, struct form *f)
 {
     struct str pair;
@@ -459,7 +429,7 @@ static bool read_form(struct str body, struct arena *arena, struct form *f)
             return false;
         }
         struct form_field *to = &f->fields[f->count++];
-        if (!unescape(name, arena, &to->name) || !unescape(value, arena, &to->value)) {
+        if (!percent_decode(name, arena, &to->name) || !percent_decode(value, arena, &to->value)) {
             return false;
         }
     }
@@ -500,8 +470,8 @@ static void read_basic(struct call *c, struct attempt *a)
     if (str_starts(header, scheme) && base64_decode(BASE64_STD, text, &bytes)) {
         struct str rest = arena_str(c->arena, buf_view(&bytes));
         struct str name;
-        if (str_split(&rest, ':', &name) && unescape(name, c->arena, &name) &&
-            unescape(rest, c->arena, &rest)) {
+        if (str_split(&rest, ':', &name) && percent_decode(name, c->arena, &name) &&
+            percent_decode(rest, c->arena, &rest)) {
             a->name = name;
             a->secret = rest;
         }
