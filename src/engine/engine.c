@@ -125,8 +125,8 @@ static enum status load(struct engine *e, struct str bytes, struct err *err)
     e->nodes_cap = s.nodes_count;
     e->books_cap = s.books_count;
     e->identity_caps = (struct identity_caps){s.identity.users_count, s.identity.applications_count,
-                                              s.identity.keys_count, s.identity.roles_count,
-                                              s.identity.rules_count};
+                                              s.identity.keys_count,  s.identity.roles_count,
+                                              s.identity.rules_count, s.identity.providers_count};
     e->drains_cap = s.drains_count;
     leave_room(e);
     e->compact_at_bytes = 2 * e->arenas[other].used_bytes + COMPACT_SLACK;
@@ -167,6 +167,7 @@ static void forget_minted(struct identity_change *c)
     c->user.password = none;
     c->application.secret = none;
     c->key.secret = none;
+    c->provider.client_secret = none; // sealed anew each time
 }
 
 // Of what was asked, not of who minted which identifier when: a retry may have minted new ones.

@@ -187,6 +187,15 @@ static void next_identity(struct bytes *b, struct arena *a, struct identity_chan
     groups[1].value = STR("people");
     c->user = (struct user){
         .id = next_id(b, 6), .name = next_user(b), .groups = groups, .groups_count = next(b, 3)};
+    static const struct str providers[] = {STRS(""), STRS("corp"), STRS("lab")};
+    c->user.provider = providers[next(b, COUNT_OF(providers))];
+    c->user.subject = next_name(b);
+    c->provider = (struct provider){.alias = providers[next(b, COUNT_OF(providers))],
+                                    .client_id = STR("weir"),
+                                    .client_secret = next_name(b),
+                                    .discovery_url = STR("https://a"),
+                                    .scopes = groups,
+                                    .scopes_count = next(b, 3)};
     c->application = (struct application){
         .id = next_id(b, 6), .name = next_user(b), .enabled = next(b, 2) != 0};
     c->key = (struct access_key){.id = next_id(b, 6), .user = next_id(b, 6), .name = next_user(b)};

@@ -134,18 +134,24 @@ static bool taken(const char *what, struct str name, struct outcome *out)
 
 /* ---- checks ---- */
 
-static bool user_new_ok(const struct identity *d, const struct user *u, const char *field,
-                        struct outcome *out)
+static bool user_name_is(struct str name, const char *field, struct outcome *out)
 {
     out->status = STATUS_INVALID;
-    if (!user_name_ok(u->name)) {
+    if (!user_name_ok(name)) {
         return REFUSE(out, field,
                       "a user is named by an e-mail address in lower case, at most %u bytes, "
                       "not \"" STR_FMT "\"",
-                      IDENTITY_NAME_LEN_MAX, STR_ARG(str_sub(u->name, 0, NAME_SHOWN)));
+                      IDENTITY_NAME_LEN_MAX, STR_ARG(str_sub(name, 0, NAME_SHOWN)));
     }
     out->status = STATUS_OK;
-    return room(d->users_count, USERS_MAX, "users", out) && fresh(u->id, d, out);
+    return true;
+}
+
+static bool user_new_ok(const struct identity *d, const struct user *u, const char *field,
+                        struct outcome *out)
+{
+    return user_name_is(u->name, field, out) && room(d->users_count, USERS_MAX, "users", out) &&
+           fresh(u->id, d, out);
 }
 
 static bool user_add_ok(const struct identity *d, const struct user *u, struct outcome *out)
@@ -200,13 +206,39 @@ static bool key_add_ok(const struct identity *d, const struct access_key *k, str
     return room(count, USER_KEYS_MAX, "access keys of this user", out);
 }
 
+// A name is one person's: nobody gets at somebody else's by having a provider call him the same.
+static bool vouched_ok(const struct identity *d, const struct user *u, struct outcome *out)
+{
+    const struct user *known = identity_user_of(d, u->provider, u->subject);
+    const struct user *named = identity_user_named(d, u->name);
+    if (identity_provider(d, u->provider) == NULL) {
+        out->status = err_set(&out->err, STATUS_UNKNOWN, "the identity provider is gone");
+        return false;
+    }
+    out->status = STATUS_INVALID;
+    if (u->subject.len == 0 || !text_ok(u->subject, CLAIM_LEN_MAX)) {
+        return REFUSE(out, "subject", "a subject has 1 to %u bytes", CLAIM_LEN_MAX);
+    }
+    if (named != NULL && named != known) {
+        out->status = err_set(&out->err, STATUS_CONFLICT, "there is another user " STR_FMT ", %s",
+                              STR_ARG(str_sub(u->name, 0, NAME_SHOWN)),
+                              named->local ? "who signs in with a password"
+                                           : "known under another subject");
+        err_hint(&out->err, "an administrator removes that one first");
+        return false;
+    }
+    out->status = STATUS_OK;
+    if (known != NULL) {
+        return user_name_is(u->name, "name", out) && groups_ok(u, out);
+    }
+    return user_new_ok(d, u, "name", out) && groups_ok(u, out);
+}
+
 static bool sign_in_ok(const struct identity *d, const struct identity_change *c,
                        struct outcome *out)
 {
-    if (c->user.name.len > 0) {
-        const struct user *u = identity_user_named(d, c->user.name);
-        return u == NULL ? user_new_ok(d, &c->user, "name", out) && groups_ok(&c->user, out)
-                         : groups_ok(&c->user, out);
+    if (c->user.provider.len > 0) {
+        return vouched_ok(d, &c->user, out);
     }
     if (!uuid_is_zero(c->application.id)) {
         return identity_application(d, c->application.id) != NULL ||
@@ -248,6 +280,9 @@ static bool find_ok(const struct identity *d, const struct identity_change *c, s
     case IDENTITY_RULE_REMOVE:
     case IDENTITY_SIGN_IN:
     case IDENTITY_PROTECT:
+    case IDENTITY_PROVIDER_ADD:
+    case IDENTITY_PROVIDER_SET:
+    case IDENTITY_PROVIDER_REMOVE:
     case IDENTITY_OP_COUNT:
         return true;
     }
@@ -283,6 +318,10 @@ static bool change_ok(const struct engine *e, const struct identity_change *c, s
     case IDENTITY_RULE_ADD:
     case IDENTITY_RULE_REMOVE:
         return rules_change_ok(e, c, out);
+    case IDENTITY_PROVIDER_ADD:
+    case IDENTITY_PROVIDER_SET:
+    case IDENTITY_PROVIDER_REMOVE:
+        return providers_change_ok(d, c, out);
     case IDENTITY_USER_REMOVE:
     case IDENTITY_APPLICATION_ENABLE:
     case IDENTITY_APPLICATION_REMOVE:
@@ -365,7 +404,7 @@ static void set_groups(struct step *st, struct user *u, const struct user *from)
     }
 }
 
-static void user_add(struct step *st, bool known_elsewhere)
+static void user_add(struct step *st, bool vouched_for)
 {
     struct engine *e = st->e;
     struct identity *d = &e->s.identity;
@@ -376,10 +415,13 @@ static void user_add(struct step *st, bool known_elsewhere)
     record_copy(&record_user, from, u, engine_memory(e));
     u->login_ms = 0;
     u->generation = 0;
-    if (known_elsewhere) {
-        u->local = false;
+    u->local = !vouched_for && u->local;
+    if (vouched_for) {
         u->password = (struct str){0};
         u->change_password = false;
+    } else {
+        u->provider = (struct str){0};
+        u->subject = (struct str){0};
     }
     stamp_new(st, &u->stamp);
 }
@@ -439,28 +481,40 @@ static void application_remove(struct step *st)
     REMOVE_ROW(d->applications, d->applications_count, row);
 }
 
+// The user is as the provider has it now: name and groups. Returns whether that is a change.
+static bool vouched_for(struct step *st, const struct user *now)
+{
+    struct identity *d = &st->e->s.identity;
+    const struct user *known = identity_user_of(d, now->provider, now->subject);
+    if (known == NULL) {
+        user_add(st, true);
+        d->users[d->users_count - 1].login_ms = st->now_ms;
+        return true;
+    }
+    struct user *u = &d->users[known - d->users];
+    bool renamed = !str_eq(u->name, now->name);
+    bool other = u->groups_count != now->groups_count;
+    for (uint32_t i = 0; !other && i < u->groups_count; i++) {
+        other = !str_eq(u->groups[i].value, now->groups[i].value);
+    }
+    if (renamed) {
+        struct str name = arena_str(engine_memory(st->e), now->name);
+        rules_rename_user(d, u->name, name);
+        u->name = name;
+    }
+    if (other) {
+        set_groups(st, u, now);
+    }
+    u->login_ms = st->now_ms;
+    return other || renamed;
+}
+
 // Returns whether more than the time of the last sign-in has changed.
 static bool sign_in(struct step *st)
 {
-    struct identity *d = &st->e->s.identity;
     const struct identity_change *c = &st->in->identity;
-    if (c->user.name.len > 0) {
-        const struct user *known = identity_user_named(d, c->user.name);
-        if (known == NULL) {
-            user_add(st, true);
-            d->users[d->users_count - 1].login_ms = st->now_ms;
-            return true;
-        }
-        struct user *u = &d->users[known - d->users];
-        bool other = u->groups_count != c->user.groups_count;
-        for (uint32_t i = 0; !other && i < u->groups_count; i++) {
-            other = !str_eq(u->groups[i].value, c->user.groups[i].value);
-        }
-        if (other) {
-            set_groups(st, u, &c->user);
-        }
-        u->login_ms = st->now_ms;
-        return other;
+    if (c->user.provider.len > 0) {
+        return vouched_for(st, &c->user);
     }
     if (!uuid_is_zero(c->application.id)) {
         application_row(st)->login_ms = st->now_ms;
@@ -479,6 +533,8 @@ static void set_password(struct step *st)
     u->password = arena_str(engine_memory(st->e), from->password);
     u->change_password = from->change_password;
     u->local = true;
+    u->provider = (struct str){0};
+    u->subject = (struct str){0};
     u->generation++;
     identity_stamp(st, &u->stamp);
 }
@@ -553,6 +609,11 @@ void identity_apply(struct step *st)
     case IDENTITY_RULE_REMOVE:
         rules_change(st);
         break;
+    case IDENTITY_PROVIDER_ADD:
+    case IDENTITY_PROVIDER_SET:
+    case IDENTITY_PROVIDER_REMOVE:
+        providers_change(st);
+        break;
     case IDENTITY_SIGN_IN:
         changed = sign_in(st);
         break;
@@ -588,5 +649,5 @@ bool identity_sound(const struct identity *d)
             return false;
         }
     }
-    return rules_sound(d);
+    return providers_sound(d) && rules_sound(d);
 }

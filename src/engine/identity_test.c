@@ -265,35 +265,126 @@ TEST(service_accounts)
     teardown();
 }
 
-TEST(who_signs_in_elsewhere)
+static enum status add_provider(const char *alias)
 {
-    struct str_item groups[] = {{STR("ml")}, {STR("all")}};
-    struct identity_change c = {
+    return change((struct identity_change){
+        .op = IDENTITY_PROVIDER_ADD,
+        .provider = {.alias = str_from_c(alias),
+                     .client_id = STR("weir"),
+                     .client_secret = STR("sealed"),
+                     .discovery_url = STR("https://idp/.well-known/openid-configuration")}
+    });
+}
+
+static enum status vouch(uint8_t n, const char *subject, const char *name, uint32_t groups_count)
+{
+    static struct str_item groups[] = {{STRS("ml")}, {STRS("all")}};
+    return change((struct identity_change){
         .op = IDENTITY_SIGN_IN,
-        .user = {.id = id_of(1),
-                 .name = STR("eve@idp"),
+        .user = {.id = id_of(n),
+                 .name = str_from_c(name),
+                 .provider = STR("corp"),
+                 .subject = str_from_c(subject),
                  .local = true,
                  .password = STR("not hers to set"),
                  .groups = groups,
-                 .groups_count = 2}
-    };
+                 .groups_count = groups_count}
+    });
+}
+
+TEST(whom_a_provider_vouches_for)
+{
     setup();
-    EXPECT_STATUS(change(c), STATUS_OK);
+    EXPECT_STATUS(vouch(1, "s1", "eve@idp", 2), STATUS_UNKNOWN); /* there is no provider */
+    EXPECT_STATUS(add_provider("corp"), STATUS_OK);
+    EXPECT_STATUS(vouch(1, "s1", "eve@idp", 2), STATUS_OK);
     const struct user *eve = identity_user_named(now(), STR("eve@idp"));
     REQUIRE(eve != NULL);
     EXPECT(!eve->local && eve->password.len == 0);
     EXPECT_I64(eve->groups_count, 2);
+    EXPECT_STR(eve->subject, STR("s1"));
     int64_t revision = now()->revision;
-    EXPECT_STATUS(change(c), STATUS_OK);
+    EXPECT_STATUS(vouch(1, "s1", "eve@idp", 2), STATUS_OK);
     EXPECT_I64(now()->revision, revision);
-    c.user.id = id_of(2); /* minted anew by an edge that did not know her */
-    c.user.groups_count = 1;
-    EXPECT_STATUS(change(c), STATUS_OK);
+    /* minted anew by an edge that did not know her */
+    EXPECT_STATUS(vouch(2, "s1", "eve@idp", 1), STATUS_OK);
     EXPECT_I64(now()->users_count, 1);
     eve = identity_user(now(), id_of(1));
     REQUIRE(eve != NULL);
     EXPECT_I64(eve->groups_count, 1);
     EXPECT_I64(now()->revision, revision + 1);
+    EXPECT_STATUS(vouch(3, "", "bob@idp", 0), STATUS_INVALID);
+    EXPECT_STATUS(vouch(3, "s3", "bob", 0), STATUS_INVALID);
+    teardown();
+}
+
+TEST(a_name_is_one_persons)
+{
+    setup();
+    add_provider("corp");
+    add_user(1, "ann@x");
+    EXPECT_STATUS(vouch(2, "s2", "ann@x", 0), STATUS_CONFLICT); /* not the local one */
+    EXPECT_STATUS(vouch(2, "s2", "eve@x", 0), STATUS_OK);
+    EXPECT_STATUS(vouch(3, "s3", "eve@x", 0), STATUS_CONFLICT); /* nor another's there */
+    /* She has a new name: her rules go with her. */
+    EXPECT_STATUS(add_rule(SUBJECT_USER, "eve@x", ROLE_VIEWER, SCOPE_OF_TENANT), STATUS_OK);
+    EXPECT_STATUS(add_rule(SUBJECT_GROUP, "eve@x", ROLE_VIEWER, SCOPE_OF_TENANT), STATUS_OK);
+    EXPECT_STATUS(vouch(3, "s2", "ann@x", 0), STATUS_CONFLICT);
+    EXPECT_STATUS(vouch(3, "s2", "eva@x", 0), STATUS_OK);
+    EXPECT(identity_user_named(now(), STR("eve@x")) == NULL);
+    EXPECT_STR(identity_user(now(), id_of(2))->name, STR("eva@x"));
+    EXPECT_STR(now()->rules[0].subject, STR("eva@x"));
+    EXPECT_STR(now()->rules[1].subject, STR("eve@x"));
+    teardown();
+}
+
+TEST(providers)
+{
+    setup();
+    EXPECT_STATUS(add_provider("corp"), STATUS_OK);
+    EXPECT_STATUS(add_provider("corp"), STATUS_CONFLICT);
+    EXPECT_STATUS(add_provider("Corp"), STATUS_INVALID);
+    EXPECT_STATUS(add_provider("-corp"), STATUS_INVALID);
+    EXPECT_STATUS(add_provider(""), STATUS_INVALID);
+    EXPECT_STATUS(vouch(1, "s1", "eve@x", 1), STATUS_OK);
+    struct str_item value = {STR("staff")};
+    struct identity_change c = {
+        .op = IDENTITY_PROVIDER_SET,
+        .provider = {.alias = STR("corp"),
+                     .client_id = STR("other"),
+                     .discovery_url = STR("https://b"),
+                     .must_claim = STR("kind"),
+                     .must_values = &value,
+                     .must_values_count = 1}
+    };
+    EXPECT_STATUS(change(c), STATUS_OK);
+    const struct provider *p = identity_provider(now(), STR("corp"));
+    REQUIRE(p != NULL);
+    EXPECT_STR(p->client_id, STR("other"));
+    EXPECT_STR(p->client_secret, STR("sealed")); /* stays */
+    EXPECT_STR(p->must_values[0].value, STR("staff"));
+    EXPECT(p->stamp.created_ms < p->stamp.updated_ms);
+    EXPECT_STR(provider_claim_name(p, CLAIM_GROUPS), STR("GROUPS"));
+    c.provider.claims[CLAIM_GROUPS] = STR("roles");
+    EXPECT_STATUS(change(c), STATUS_OK);
+    EXPECT_STR(provider_claim_name(identity_provider(now(), STR("corp")), CLAIM_GROUPS),
+               STR("roles"));
+    c.provider.must_values_count = 0;
+    EXPECT_STATUS(change(c), STATUS_INVALID);
+    c.provider.alias = STR("other");
+    EXPECT_STATUS(change(c), STATUS_UNKNOWN);
+    EXPECT_I64(identity_user(now(), id_of(1))->generation, 0);
+    c = (struct identity_change){.op = IDENTITY_PROVIDER_REMOVE, .provider.alias = STR("corp")};
+    EXPECT_STATUS(change(c), STATUS_OK);
+    EXPECT_I64(now()->providers_count, 0);
+    EXPECT_I64(identity_user(now(), id_of(1))->generation, 1); /* its sessions are over */
+    EXPECT_STATUS(change(c), STATUS_UNKNOWN);
+    for (int i = 0; i < (int)PROVIDERS_MAX; i++) {
+        char alias[] = "a0";
+        alias[1] = (char)('a' + i);
+        EXPECT_STATUS(add_provider(alias), STATUS_OK);
+    }
+    EXPECT_STATUS(add_provider("more"), STATUS_TOO_LARGE);
     teardown();
 }
 

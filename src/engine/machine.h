@@ -62,7 +62,7 @@ struct engine {
     struct state s;
     uint32_t books_cap, workloads_cap, answers_cap, nodes_cap, drains_cap;
     struct identity_caps {
-        uint32_t users, applications, keys, roles, rules;
+        uint32_t users, applications, keys, roles, rules, providers;
     } identity_caps;
     struct tables t;
     struct arena scratch; /* reset at the start of every public call that uses it */
@@ -208,10 +208,18 @@ void identity_apply(struct step *st);
 bool identity_sound(const struct identity *d);
 void identity_stamp(struct step *st, struct stamp *s); /* now, by the author of the input */
 
+/* providers.c: the part of identity_change that is about identity providers */
+bool providers_change_ok(const struct identity *d, const struct identity_change *c,
+                         struct outcome *out);
+void providers_change(struct step *st);
+bool providers_sound(const struct identity *d);
+
 /* rules.c: the part of identity_change that is about roles and rules */
 bool rules_change_ok(const struct engine *e, const struct identity_change *c, struct outcome *out);
 void rules_change(struct step *st);
 void rules_forget_subject(struct identity *d, enum subject_kind kind, struct str name);
+/* The rules that speak of a user go on under its new name (which lives as long as the state). */
+void rules_rename_user(struct identity *d, struct str from, struct str to);
 /* After any change of the plan: rules go with their scopes; those of owner_group and access_group
  * come and go. */
 void rules_follow_plan(struct step *st);

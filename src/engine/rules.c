@@ -294,6 +294,15 @@ static void rule_drop(struct identity *d, uint32_t row)
     d->rules_count--;
 }
 
+void rules_rename_user(struct identity *d, struct str from, struct str to)
+{
+    for (uint32_t i = 0; i < d->rules_count; i++) {
+        if (d->rules[i].subject_kind == SUBJECT_USER && str_eq(d->rules[i].subject, from)) {
+            d->rules[i].subject = to;
+        }
+    }
+}
+
 void rules_forget_subject(struct identity *d, enum subject_kind kind, struct str name)
 {
     uint32_t kept = 0;

@@ -12,6 +12,8 @@ static const struct field user_fields[] = {
     F_I64(7, struct user, login_ms),
     F_U32(8, struct user, generation),
     STAMP_FIELDS(9, struct user),
+    F_STR(13, struct user, provider),
+    F_STR(14, struct user, subject),
 };
 const struct record record_user = RECORD("user", struct user, user_fields);
 
@@ -58,6 +60,23 @@ static const struct field access_rule_fields[] = {
 const struct record record_access_rule = RECORD("access_rule", struct access_rule,
                                                 access_rule_fields);
 
+static const struct field provider_fields[] = {
+    F_STR(1, struct provider, alias),
+    F_STR(2, struct provider, client_id),
+    F_STR(3, struct provider, client_secret),
+    F_STR(4, struct provider, discovery_url),
+    F_LIST(5, struct provider, scopes, record_str_item),
+    F_STR(6, struct provider, must_claim),
+    F_LIST(7, struct provider, must_values, record_str_item),
+    F_STR(8, struct provider, claims[CLAIM_EMAIL]),
+    F_STR(9, struct provider, claims[CLAIM_GROUPS]),
+    F_STR(10, struct provider, claims[CLAIM_UID]),
+    F_STR(11, struct provider, claims[CLAIM_GID]),
+    F_STR(12, struct provider, claims[CLAIM_SUPPLEMENTARY_GROUPS]),
+    STAMP_FIELDS(13, struct provider),
+};
+const struct record record_provider = RECORD("provider", struct provider, provider_fields);
+
 static const struct field identity_fields[] = {
     F_I64(1, struct identity, revision),
     F_U32(2, struct identity, roles_made),
@@ -68,6 +87,7 @@ static const struct field identity_fields[] = {
     F_LIST(7, struct identity, keys, record_access_key),
     F_LIST(8, struct identity, roles, record_role),
     F_LIST(9, struct identity, rules, record_access_rule),
+    F_LIST(10, struct identity, providers, record_provider),
 };
 const struct record record_identity = RECORD("identity", struct identity, identity_fields);
 
@@ -79,6 +99,7 @@ static const struct field identity_change_fields[] = {
     F_RECORD(5, struct identity_change, role, record_role),
     F_RECORD(6, struct identity_change, rule, record_access_rule),
     F_BOOL(7, struct identity_change, protect_ownership),
+    F_RECORD(8, struct identity_change, provider, record_provider),
 };
 const struct record record_identity_change = RECORD("identity_change", struct identity_change,
                                                     identity_change_fields);
@@ -103,6 +124,40 @@ const struct user *identity_user_named(const struct identity *i, struct str name
         }
     }
     return NULL;
+}
+
+const struct user *identity_user_of(const struct identity *i, struct str provider,
+                                    struct str subject)
+{
+    for (uint32_t k = 0; k < i->users_count; k++) {
+        if (!i->users[k].local && str_eq(i->users[k].subject, subject) &&
+            str_eq(i->users[k].provider, provider)) {
+            return &i->users[k];
+        }
+    }
+    return NULL;
+}
+
+const struct provider *identity_provider(const struct identity *i, struct str alias)
+{
+    for (uint32_t k = 0; k < i->providers_count; k++) {
+        if (str_eq(i->providers[k].alias, alias)) {
+            return &i->providers[k];
+        }
+    }
+    return NULL;
+}
+
+struct str provider_claim_name(const struct provider *p, enum provider_claim claim)
+{
+    static const struct str usual[PROVIDER_CLAIMS] = {
+        [CLAIM_EMAIL] = STRS("email"),
+        [CLAIM_GROUPS] = STRS("GROUPS"),
+        [CLAIM_UID] = STRS("UID"),
+        [CLAIM_GID] = STRS("GID"),
+        [CLAIM_SUPPLEMENTARY_GROUPS] = STRS("SUPPLEMENTARYGROUPS"),
+    };
+    return p->claims[claim].len > 0 ? p->claims[claim] : usual[claim];
 }
 
 const struct application *identity_application(const struct identity *i, struct uuid id)

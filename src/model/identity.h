@@ -89,6 +89,7 @@ struct user {
     int64_t login_ms;    /* last; 0: never */
     uint32_t generation; /* of its tokens: those of an earlier one are not accepted */
     struct stamp stamp;
+    struct str provider, subject; /* who vouches for it, and under which name there; "": local */
 };
 /* A service account. Its client id is its name. */
 struct application {
@@ -98,6 +99,29 @@ struct application {
     bool enabled;
     int64_t login_ms;
     uint32_t generation;
+    struct stamp stamp;
+};
+/* An identity provider of OpenID Connect: vouches for people who sign in there. Names of claims that are
+ * empty stand for the usual ones (PROVIDER_CLAIMS). */
+enum provider_claim {
+    CLAIM_EMAIL,
+    CLAIM_GROUPS,
+    CLAIM_UID,
+    CLAIM_GID,
+    CLAIM_SUPPLEMENTARY_GROUPS,
+    PROVIDER_CLAIMS
+};
+struct provider {
+    struct str alias; /* unique; in addresses */
+    struct str client_id;
+    struct str client_secret; /* sealed by the edge */
+    struct str discovery_url;
+    struct str_item *scopes; /* asked for besides openid */
+    uint32_t scopes_count;
+    struct str must_claim; /* who signs in must have this claim ("": none) … */
+    struct str_item *must_values;
+    uint32_t must_values_count; /* … with one of these values */
+    struct str claims[PROVIDER_CLAIMS];
     struct stamp stamp;
 };
 /* A personal access key: signs in as its user. Its client id is its id. */
@@ -162,11 +186,18 @@ struct identity {
     struct access_key *keys;
     struct role *roles; /* custom ones */
     struct access_rule *rules;
-    uint32_t users_count, applications_count, keys_count, roles_count, rules_count;
+    struct provider *providers;
+    uint32_t users_count, applications_count, keys_count, roles_count, rules_count, providers_count;
 };
 
 const struct user *identity_user(const struct identity *i, struct uuid id); /* NULL: none */
 const struct user *identity_user_named(const struct identity *i, struct str name);
+/* The user whom a provider knows by that subject; NULL: none. */
+const struct user *identity_user_of(const struct identity *i, struct str provider,
+                                    struct str subject);
+const struct provider *identity_provider(const struct identity *i, struct str alias);
+/* The name of a claim of the provider: as it is set, or the usual one. */
+struct str provider_claim_name(const struct provider *p, enum provider_claim claim);
 const struct application *identity_application(const struct identity *i, struct uuid id);
 const struct application *identity_application_named(const struct identity *i, struct str name);
 const struct access_key *identity_key(const struct identity *i, struct uuid id);
@@ -195,10 +226,13 @@ enum identity_op {
     IDENTITY_ROLE_REMOVE,        /* role: id; not while rules name it */
     IDENTITY_RULE_ADD,           /* rule: subject_kind, subject, role, scope */
     IDENTITY_RULE_REMOVE,        /* rule: id; not one of the plan's */
-    IDENTITY_SIGN_IN,            /* user, application or key: id. Or user: name and groups, and an
-                                  * id for when it is new: known to an identity provider */
+    IDENTITY_SIGN_IN,            /* user, application or key: id. Or user: provider, subject, name
+                                  * and groups, and an id for when it is new */
     IDENTITY_SIGN_OUT,           /* user: id; its tokens end */
     IDENTITY_PROTECT,            /* protect_ownership */
+    IDENTITY_PROVIDER_ADD,       /* provider */
+    IDENTITY_PROVIDER_SET,       /* provider: by its alias; a client_secret of "" stays as it is */
+    IDENTITY_PROVIDER_REMOVE,    /* provider: alias; the tokens of its users end */
     IDENTITY_OP_COUNT
 };
 struct identity_change {
@@ -209,8 +243,9 @@ struct identity_change {
     struct role role;
     struct access_rule rule;
     bool protect_ownership;
+    struct provider provider;
 };
 
 extern const struct record record_identity_change;
 extern const struct record record_user, record_application, record_access_key, record_role,
-    record_access_rule, record_identity;
+    record_access_rule, record_provider, record_identity;

@@ -69,3 +69,7 @@
 #define APPLICATIONS_MAX      10000u
 #define ROLES_MAX             1000u /* custom ones */
 #define RULES_MAX             100000u
+#define PROVIDERS_MAX         16u   /* identity providers */
+#define PROVIDER_TEXT_MAX     2048u /* of an address, a client's id, its sealed secret */
+#define PROVIDER_LIST_MAX     64u   /* scopes, values of the claim that must be there: each */
+#define CLAIM_LEN_MAX         256u  /* of a claim's name, a scope, a value, a subject */
