@@ -27,11 +27,12 @@ build/build.ninja:
 	CC="$(strip $(CCACHE) $(CC))" meson setup build --buildtype=debugoptimized
 
 build-test/build.ninja:
-	@tools/deps --check
+	@tools/deps --check --tests
 	CC="$(strip $(CCACHE) $(TEST_CC))" meson setup build-test -Doptimization=1 -Ddebug=true \
 		-Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true
 
-run: deps ## play the main job on this machine; ONCE=1 ends after it
+run: ## play the main job on this machine; ONCE=1 ends after it
+	@tools/deps
 	@$(MAKE) build/weir
 	@ONCE=$(ONCE) tools/demo
 
@@ -77,7 +78,7 @@ fmt: ## lay out every source file
 	@clang-format-19 -i $(SOURCES)
 
 deps: ## install the packages that are missing
-	@tools/deps
+	@tools/deps --tests
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\(\/weir\)\{0,1\}\):.*## \(.*\)/\1	\3/p' $(MAKEFILE_LIST) | expand -t 14

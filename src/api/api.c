@@ -9,6 +9,7 @@
 #include "api/audit.h"
 #include "api/call.h"
 #include "api/guard.h"
+#include "api/sso.h"
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/num.h"
@@ -220,7 +221,7 @@ static bool check(struct call *c, const struct schema *type, const struct doc *v
 static bool read_args(struct call *c)
 {
     c->args = args_doc(c->entry->args, c->request, c->arena);
-    return check(c, c->entry->args, c->args);
+    return (c->entry->route->flags & ROUTE_ANY_ARGS) != 0 || check(c, c->entry->args, c->args);
 }
 
 /* An empty body is an empty object or list; a string is a document in a document. */
@@ -324,8 +325,10 @@ struct api *api_new(const struct api_config *config)
     route_table_init(&api->table, route_groups, route_groups_count);
     arena_init(&api->arena, 0);
     api->server = arena_str(&api->arena, config->server);
+    api->config.url = arena_str(&api->arena, config->url);
     api->tokens = config->key != NULL ? tokens_new(config->key) : NULL;
     api->guard = guard_new();
+    api->sso = sso_new();
     api->audit = audit_new();
     arena_init(&api->seen_arenas[0], 0);
     arena_init(&api->seen_arenas[1], 0);
@@ -392,6 +395,7 @@ void api_free(struct api *api)
     tokens_free(api->tokens);
     audit_free(api->audit);
     guard_free(api->guard);
+    sso_free(api->sso);
     arena_done(&api->book_arena);
     route_table_done(&api->table);
     arena_done(&api->seen_arenas[0]);

@@ -8,6 +8,7 @@
 
 #include "api/writer.h"
 #include "io/http.h"
+#include "ports/identity.h"
 
 struct api;
 struct crypto_key;
@@ -33,7 +34,9 @@ struct api_config {
     struct str server; /* name of this server, for whoami */
     /* What tokens are signed with; NULL: nobody signs in, only the local socket is answered. */
     const struct crypto_key *key;
-    struct passwords *passwords; /* hashes them; there must be one where there is a key */
+    struct passwords *passwords;   /* hashes them; there must be one where there is a key */
+    struct identity_port identity; /* identity providers; ask NULL: none */
+    struct str url;                /* of this server, as browsers know it, without a path */
     int64_t (*now_ms)(void);
 };
 

@@ -3,7 +3,7 @@
 // changed; a call's grants and sight follow it, also when the call waited for a command meanwhile.
 #include <unistd.h>
 
-#include "api/call.h"
+#include "api/cookie.h"
 #include "base/check.h"
 #include "base/num.h"
 
@@ -82,6 +82,19 @@ static enum status by_token(struct api *api, struct str token, struct session *s
     return status != STATUS_OK ? status : session_who(session, identity, now_ms, who, err);
 }
 
+/* A browser sends its cookies along whoever's page asks: what changes something, or opens a socket, must
+ * come from a page of ours. */
+static enum status by_cookie(struct api *api, const struct http_request *r, struct str token,
+                             struct session *session, struct who *who, struct err *err)
+{
+    bool reads = str_eq(r->method, STR("GET")) || str_eq(r->method, STR("HEAD"));
+    if ((!reads || http_header(r, "Upgrade").len > 0) && !cookie_same_origin(r)) {
+        err_set(err, STATUS_DENIED, "a page of another server asked for this");
+        return err_hint(err, "programs send a token: Authorization: Bearer …");
+    }
+    return by_token(api, token, session, who, err);
+}
+
 /* A job runs as the user who submits, often an administrator: it is not him. Asked once for each
  * connection, since that is what the kernel tells: who made it. */
 static enum status refuse_jobs(const struct api_host *host, const struct http_request *r,
@@ -129,6 +142,10 @@ static enum status identify(struct api *api, const struct http_request *r, struc
     struct str token;
     if (bearer(r, &token)) {
         return by_token(api, token, session, who, err);
+    }
+    token = cookie_get(r, STR(COOKIE_SESSION));
+    if (!r->local && token.len > 0) {
+        return by_cookie(api, r, token, session, who, err);
     }
     if (r->local) {
         return by_peer(api, r, peer, session, who, err);

@@ -23,6 +23,7 @@ struct bridge;
 struct kept_name;
 struct demands;
 struct guard;
+struct sso;
 struct audit;
 
 struct kept_plan {
@@ -40,6 +41,7 @@ struct api {
     /* auth.c */
     struct tokens *tokens; /* NULL: nobody signs in */
     struct guard *guard;
+    struct sso *sso; /* codes of sso.c */
     struct access_book book;
     struct arena book_arena;
     int64_t book_version; /* counts the books made; 0: none yet */
@@ -104,7 +106,7 @@ extern const struct route_group group_weir, group_common, group_departments, gro
     group_node_pools, group_nodes, group_clusters, group_workloads, group_workload_telemetry,
     group_workload_metrics, group_pods, group_amounts, group_submit, group_specs, group_batch,
     group_events, group_properties, group_audit, group_users, group_accounts, group_keys,
-    group_roles, group_rules, group_later;
+    group_roles, group_rules, group_login, group_idps, group_later;
 
 /* ---- answering ---- */
 

@@ -15,6 +15,7 @@ enum route_flag {
     ROUTE_RAW_BODY = 1u << 1, /* the body is text that the handler reads and checks itself; without
                                * a schema it is YAML (a plan) */
     ROUTE_STREAM = 1u << 2,   /* the answer is not one JSON value */
+    ROUTE_ANY_ARGS = 1u << 3, /* the query may have more than the row names */
 };
 
 struct route {

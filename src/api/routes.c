@@ -28,6 +28,8 @@ const struct route_group *const route_groups[] = {
     &group_roles,
     &group_rules,
     &group_audit,
+    &group_login,
+    &group_idps,
     &group_later,
 };
 const uint32_t route_groups_count = COUNT_OF(route_groups);

@@ -8,7 +8,9 @@
 
 #include <string.h>
 
+#include "api/attempt.h"
 #include "api/guard.h"
+#include "api/sso.h"
 #include "base/check.h"
 #include "base/num.h"
 #include "codec/base64.h"
@@ -146,15 +148,6 @@ void call_password_check(struct call *c, struct str hash, struct str password,
 
 /* ---- a request for a token ---- */
 
-enum grant_kind { GRANT_PASSWORD, GRANT_SECRET, GRANT_REFRESH };
-struct attempt {
-    bool oauth; /* the form of OAuth 2.0 */
-    enum grant_kind grant;
-    struct str name, secret; /* user or client, password or secret; a refresh token is a secret */
-    struct str keys[3];      /* of the guard */
-    struct session session;
-};
-
 static void answer_oauth(struct call *c, const char *error, const struct err *err)
 {
     struct jw w;
@@ -169,10 +162,10 @@ static void answer_oauth(struct call *c, const char *error, const struct err *er
     call_send(c, client ? 401 : 400);
 }
 
-/* error: OAuth's word for it. Run:ai's clients try 401 again and again: they get 400 or 403. */
-static void fail(struct call *c, const struct attempt *a, const char *error, const struct err *err)
+/* Run:ai's clients try 401 again and again: they get 400 or 403. */
+void attempt_fail(struct call *c, const struct attempt *a, const char *error, const struct err *err)
 {
-    if (a->oauth) {
+    if (a->oauth && status_info(err->status)->http < 500) {
         answer_oauth(c, error, err);
     } else {
         call_fail(c, err);
@@ -197,7 +190,7 @@ static void refuse(struct call *c, struct attempt *a)
     c->scope = SCOPE_OF_TENANT;
     origin = call_origin(c);
     writer_refused(c->api->writer, c->user, &origin, STR("sign-in"), &err);
-    fail(c, a, by_secret ? "invalid_client" : "invalid_grant", &err);
+    attempt_fail(c, a, by_secret ? "invalid_client" : "invalid_grant", &err);
 }
 
 static bool may_try(struct call *c, struct attempt *a)
@@ -220,11 +213,11 @@ static bool may_try(struct call *c, struct attempt *a)
     struct err err;
     err_set(&err, STATUS_DENIED, "too many wrong attempts");
     err_hint(&err, "try again in %lld seconds", (long long)(wait_ms + 999) / 1000);
-    fail(c, a, "invalid_grant", &err);
+    attempt_fail(c, a, "invalid_grant", &err);
     return false;
 }
 
-static void send_tokens(struct call *c, const struct attempt *a, bool with_refresh)
+void attempt_tokens(struct call *c, const struct attempt *a, bool with_refresh)
 {
     struct buf access, refresh;
     struct jw w;
@@ -233,7 +226,7 @@ static void send_tokens(struct call *c, const struct attempt *a, bool with_refre
     longer.refresh = true;
     buf_init(&access, BODY_BYTES_MAX);
     buf_init(&refresh, BODY_BYTES_MAX);
-    token_make(c->api->tokens, &a->session, c->user, now_ms, &access);
+    token_make(c->api->tokens, &a->session, c->user, STR(""), now_ms, &access);
     call_begin(c, &w);
     jw_object_begin(&w);
     jw_member_string(&w, a->oauth ? STR("access_token") : STR("accessToken"), buf_view(&access));
@@ -242,7 +235,7 @@ static void send_tokens(struct call *c, const struct attempt *a, bool with_refre
     }
     jw_member_i64(&w, a->oauth ? STR("expires_in") : STR("expiresIn"), TOKEN_ACCESS_S);
     if (with_refresh) {
-        token_make(c->api->tokens, &longer, c->user, now_ms, &refresh);
+        token_make(c->api->tokens, &longer, c->user, a->kept, now_ms, &refresh);
         jw_member_string(&w, a->oauth ? STR("refresh_token") : STR("refreshToken"),
                          buf_view(&refresh));
     }
@@ -260,7 +253,7 @@ static void on_signed_in(struct call *c, const struct outcome *outcome)
         refuse(c, a); /* removed in this moment */
         return;
     }
-    send_tokens(c, a, a->session.kind == SESSION_USER);
+    attempt_tokens(c, a, a->session.kind == SESSION_USER);
 }
 
 static void accept(struct call *c, struct attempt *a)
@@ -372,12 +365,17 @@ static void by_refresh(struct call *c, struct attempt *a)
     }
     if (status != STATUS_OK) {
         err.status = STATUS_DENIED;
-        fail(c, a, "invalid_grant", &err);
+        attempt_fail(c, a, "invalid_grant", &err);
         return;
     }
     c->user = arena_str(c->arena, who.subject.name);
     a->session.refresh = false;
-    send_tokens(c, a, true);
+    const struct user *u = identity_user(identity_of(c), a->session.id);
+    if (u != NULL && !u->local) {
+        sso_refresh(c, a);
+        return;
+    }
+    attempt_tokens(c, a, true);
 }
 
 /* ---- reading the request ---- */
@@ -487,7 +485,7 @@ static bool read_attempt(struct call *c, struct attempt *a)
     bool json = !a->oauth || (body.len > 0 && (body.ptr[0] == '{' || body.ptr[0] == '"'));
     err_set(&err, STATUS_INVALID, "the body is no form of names and values");
     if (json ? !read_json(body, c->arena, &form, &err) : !read_form(body, c->arena, &form)) {
-        fail(c, a, "invalid_request", &err);
+        attempt_fail(c, a, "invalid_request", &err);
         return false;
     }
     struct str grant = field(&form, "granttype", "grant_type", NULL);
@@ -502,6 +500,21 @@ static bool read_attempt(struct call *c, struct attempt *a)
         if (a->name.len == 0) {
             read_basic(c, a);
         }
+    } else if (same_word(grant, "authorization_code") || same_word(grant, "exchange_token")) {
+        a->grant = GRANT_CODE;
+        a->secret = field(&form, "code", NULL, NULL);
+        a->redirect_uri = field(&form, "redirecturi", "redirect_uri", NULL);
+        a->verifier = field(&form, "codeverifier", "code_verifier", NULL);
+        a->name = STR("code");
+    } else if (same_word(grant, "urn:ietf:params:oauth:grant-type:device_code")) {
+        a->grant = GRANT_DEVICE;
+        a->secret = field(&form, "devicecode", "device_code", NULL);
+        a->name = STR("device");
+    } else if (same_word(grant, "external_token_exchange")) {
+        a->grant = GRANT_EXTERNAL;
+        a->secret = field(&form, "externaltoken", "external_token", NULL);
+        a->provider = field(&form, "idp", NULL, NULL);
+        a->name = STR("token");
     } else if (same_word(grant, "refresh_token")) {
         a->grant = GRANT_REFRESH;
         a->secret = field(&form, "refreshtoken", "refresh_token", NULL);
@@ -510,13 +523,14 @@ static bool read_attempt(struct call *c, struct attempt *a)
         err_set(&err, STATUS_INVALID, "\"" STR_FMT "\" is no way to sign in here",
                 STR_ARG(str_clip(grant, 100)));
         err_field(&err, a->oauth ? "grant_type" : "grantType");
-        err_hint(&err, "there are client_credentials, password and refresh_token");
-        fail(c, a, "unsupported_grant_type", &err);
+        err_hint(&err, "there are client_credentials, password, refresh_token and those of single "
+                       "sign-on: docs/access.md");
+        attempt_fail(c, a, "unsupported_grant_type", &err);
         return false;
     }
     if (a->name.len == 0 || a->secret.len == 0) {
         err_set(&err, STATUS_INVALID, "the %s is missing", a->name.len == 0 ? "name" : "secret");
-        fail(c, a, "invalid_request", &err);
+        attempt_fail(c, a, "invalid_request", &err);
         return false;
     }
     return true;
@@ -529,7 +543,7 @@ static void ask_token(struct call *c, bool oauth)
     a->oauth = oauth;
     if (c->api->tokens == NULL) {
         err_set(&err, STATUS_UNSUPPORTED, "this server gives no tokens");
-        fail(c, a, "unauthorized_client", &err);
+        attempt_fail(c, a, "unauthorized_client", &err);
         return;
     }
     if (!read_attempt(c, a)) {
@@ -537,6 +551,12 @@ static void ask_token(struct call *c, bool oauth)
     }
     if (a->grant == GRANT_REFRESH) {
         by_refresh(c, a);
+    } else if (a->grant == GRANT_CODE) {
+        sso_code(c, a);
+    } else if (a->grant == GRANT_DEVICE) {
+        sso_device_code(c, a);
+    } else if (a->grant == GRANT_EXTERNAL) {
+        sso_external(c, a);
     } else if (!may_try(c, a)) {
         return;
     } else if (a->grant == GRANT_PASSWORD) {
@@ -558,11 +578,13 @@ static void post_token_v2(struct call *c)
 
 static const struct schema_row schemas[] = {
     {"TokenRequest",  "grantType* str, appID str, appSecret str, clientID str, clientSecret str, "
-                     "username str, password str, refreshToken str"      },
-    {"TokenResponse", "accessToken* str, refreshToken str, expiresIn int"                    },
-    {"TokenForm",     "grant_type* str, client_id str, client_secret str, username str, password str, "
-                  "refresh_token str"                                       },
-    {"OAuth2Token",   "access_token* str, token_type* str, expires_in int, refresh_token str"},
+                     "username str, password str, refreshToken str, code str, redirectUri str, "
+                     "codeVerifier str, deviceCode str, externalToken str, idp str"},
+    {"TokenResponse", "accessToken* str, refreshToken str, expiresIn int"                              },
+    {"TokenForm",
+     "grant_type* str, client_id str, client_secret str, username str, password str, "
+     "refresh_token str, code str, redirect_uri str, code_verifier str, device_code str"               },
+    {"OAuth2Token",   "access_token* str, token_type* str, expires_in int, refresh_token str"          },
 };
 
 static const struct route routes[] = {

@@ -48,8 +48,8 @@ void tokens_free(struct tokens *t)
     }
 }
 
-void token_make(const struct tokens *t, const struct session *s, struct str name, int64_t now_ms,
-                struct buf *out)
+void token_make(const struct tokens *t, const struct session *s, struct str name, struct str kept,
+                int64_t now_ms, struct buf *out)
 {
     struct buf json, unsigned_part;
     struct jw w;
@@ -57,6 +57,7 @@ void token_make(const struct tokens *t, const struct session *s, struct str name
     uint8_t signature[CRYPTO_SIGNATURE_SIZE];
     int64_t now_s = now_ms / 1000;
     CHECK(s->kind > SESSION_MACHINE);
+    CHECK(kept.len <= TOKEN_KEPT_MAX);
     uuid_format(s->id, id);
     buf_init(&json, JWT_BYTES_MAX);
     jw_init(&w, &json, false);
@@ -70,6 +71,9 @@ void token_make(const struct tokens *t, const struct session *s, struct str name
     jw_member_i64(&w, STR("gen"), s->generation);
     jw_member_i64(&w, STR("iat"), now_s);
     jw_member_i64(&w, STR("exp"), now_s + (s->refresh ? TOKEN_REFRESH_S : TOKEN_ACCESS_S));
+    if (kept.len > 0) {
+        jw_member_string(&w, STR("kept"), kept);
+    }
     jw_object_end(&w);
     buf_init(&unsigned_part, JWT_BYTES_MAX);
     jwt_begin(t->header, buf_view(&json), &unsigned_part);
@@ -175,4 +179,15 @@ enum status token_read(struct tokens *t, struct str text, int64_t now_ms, struct
     }
     *out = found;
     return STATUS_OK;
+}
+
+struct str token_kept(struct str text, struct arena *arena)
+{
+    struct jwt jwt;
+    struct doc *d = NULL;
+    if (!jwt_split(text, arena, &jwt) || json_doc(jwt.payload, arena, &d, NULL) != STATUS_OK) {
+        return STR("");
+    }
+    const struct doc *kept = doc_get(d, STR("kept"));
+    return kept != NULL && kept->kind == DOC_STRING ? kept->text : STR("");
 }

@@ -28,10 +28,13 @@ struct tokens;
 struct tokens *tokens_new(const struct crypto_key *key);
 void tokens_free(struct tokens *t);
 /* token_make appends a token for s that is good from now_ms for s->refresh ? TOKEN_REFRESH_S :
- * TOKEN_ACCESS_S; name is what people see in it. */
-void token_make(const struct tokens *t, const struct session *s, struct str name, int64_t now_ms,
-                struct buf *out);
+ * TOKEN_ACCESS_S; name is what people see in it. kept goes along (at most TOKEN_KEPT_MAX bytes). */
+enum { TOKEN_KEPT_MAX = 8 * 1024 };
+void token_make(const struct tokens *t, const struct session *s, struct str name, struct str kept,
+                int64_t now_ms, struct buf *out);
 /* token_read checks a token's form, signature, time and for whom it is. STATUS_UNAUTHENTIC says what
  * is wrong with it. Whether its subject is still there: session_who. */
 MUST_USE enum status token_read(struct tokens *t, struct str text, int64_t now_ms,
                                 struct session *out, struct err *err);
+/* token_kept gives what goes along with a token that token_read has found good; in arena. */
+struct str token_kept(struct str text, struct arena *arena);

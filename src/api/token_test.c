@@ -34,7 +34,7 @@ static struct str make(const struct session *s)
     token_make(tokens, s,
                STR("b\xc3\xb6"
                    "b?@example.com"),
-               now_ms, &out);
+               STR("what goes along"), now_ms, &out);
     struct str text = arena_str(&arena, buf_view(&out));
     buf_done(&out);
     return text;
@@ -75,6 +75,7 @@ TEST(made_and_read)
         EXPECT_STATUS(token_read(tokens, text, got.exp_ms, &got, &err), STATUS_UNAUTHENTIC);
         struct jwt jwt;
         REQUIRE(jwt_split(text, &arena, &jwt));
+        EXPECT_STR(token_kept(text, &arena), STR("what goes along"));
         EXPECT(str_eq(jwt.payload, STR("")) == false);
         EXPECT(str_find(jwt.payload, '?') == jwt.payload.len);
     }
@@ -123,6 +124,8 @@ TEST(what_is_not_taken)
     REQUIRE_OK(token_read(tokens, sign(HEADER, CLAIMS(",\"gen\":0,\"exp\":9999999999"), key),
                           now_ms, &got, &err),
                &err);
+    EXPECT_STR(token_kept(sign(HEADER, CLAIMS(""), key), &arena), STR(""));
+    EXPECT_STR(token_kept(STR("x"), &arena), STR(""));
     EXPECT_STATUS(token_read(tokens, STR(""), now_ms, &got, &err), STATUS_UNAUTHENTIC);
     EXPECT_STATUS(token_read(tokens, STR("a.b"), now_ms, &got, &err), STATUS_UNAUTHENTIC);
     teardown();

@@ -586,6 +586,18 @@ SET(flags_plan_check, "Check", plan_check);
          .metavar = "CERTIFICATE,KEY",                                                             \
          .help = "Files in PEM for TLS on the TCP address; or self-signed, or off; over WEIR_TLS " \
                  "over off, which only an address of this machine may be"},                        \
+        {.name = "url",                                                                            \
+         .kind = FLAG_TEXT,                                                                        \
+         .metavar = "ADDRESS",                                                                     \
+         .help = "Address of this server as browsers know it, without a path; over WEIR_URL over " \
+                 "that "                                                                           \
+                 "of --listen"},                                                                   \
+        {.name = "idp-ca",                                                                         \
+         .kind = FLAG_TEXT,                                                                        \
+         .metavar = "FILE",                                                                        \
+         .offer = OFFER_FILE,                                                                      \
+         .help = "Certificates in PEM by which identity providers are trusted; over WEIR_IDP_CA "  \
+                 "over the system's"},                                                             \
         {.name = "log-level",                                                                      \
          .kind = FLAG_WORD,                                                                        \
          .metavar = "debug|info|warn|error",                                                       \

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "adapters/oidc/oidc.h"
 #include "adapters/sqlite/sqlite.h"
 #include "agent/agent.h"
 #include "api/api.h"
@@ -46,6 +47,7 @@ struct serve {
     struct writer_report writer_report;
     struct serve_keys keys;
     struct passwords *passwords;
+    struct oidc *oidc;
     struct api *api;
     struct http *http;
     int64_t started_us;
@@ -310,7 +312,30 @@ static enum status open_agent(struct serve *s, struct err *err)
 static enum status open_keys(struct serve *s, struct err *err)
 {
     enum status status = serve_keys_open(s->settings, &s->arena, &s->keys, err);
-    return status != STATUS_OK ? status : passwords_new(s->loop, &s->passwords, err);
+    status = status != STATUS_OK ? status : passwords_new(s->loop, &s->passwords, err);
+    struct oidc_config config = {
+        .loop = s->loop, .ca = s->keys.idp_ca, .now_ms = clock_wall_ms, .mono_ms = clock_mono_ms};
+    return status != STATUS_OK ? status : oidc_new(&config, &s->oidc, err);
+}
+
+/* Where browsers find this server, when nobody says: not at "every address" (0.0.0.0, [::]). */
+static struct str public_url(struct serve *s)
+{
+    struct str address = str_from_c(s->address);
+    if (s->settings->url.len > 0) {
+        return s->settings->url;
+    }
+    const char *scheme = s->keys.certificate.len > 0 ? "https" : "http";
+    if (str_starts(address, STR("0.0.0.0:")) || str_starts(address, STR("[::]:"))) {
+        uint32_t colon = address.len;
+        while (address.ptr[colon - 1] != ':') {
+            colon--;
+        }
+        return arena_printf(&s->arena, "%s://" STR_FMT ":" STR_FMT, scheme,
+                            STR_ARG(s->settings->node_name),
+                            STR_ARG(str_sub(address, colon, address.len)));
+    }
+    return arena_printf(&s->arena, "%s://" STR_FMT, scheme, STR_ARG(address));
 }
 
 static enum status open_state(struct serve *s, struct err *err)
@@ -323,6 +348,8 @@ static enum status open_state(struct serve *s, struct err *err)
         .now_ms = clock_wall_ms,
         .key = s->keys.token,
         .passwords = s->passwords,
+        .identity = oidc_port(s->oidc),
+        .url = public_url(s),
     };
     if (s->agent != NULL) {
         api.host = (struct api_host){s, log_path, exec_in, is_pod};
@@ -402,6 +429,7 @@ static int stop(struct serve *s)
     http_free(s->http);
     api_free(s->api);
     passwords_free(s->passwords);
+    oidc_free(s->oidc);
     crypto_key_free(s->keys.token);
     writer_free(s->writer);
     engine_free(s->engine);

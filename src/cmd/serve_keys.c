@@ -152,6 +152,22 @@ static enum status open_certificate(struct data *d, struct serve_keys *out, stru
     return status != STATUS_OK ? status : read_pem(rest, arena, &out->certificate_key, err);
 }
 
+static enum status open_idp_ca(struct data *d, struct serve_keys *out, struct err *err)
+{
+    static const char mark[] = "-----BEGIN CERTIFICATE-----";
+    struct str path = d->settings->idp_ca;
+    if (path.len == 0) {
+        return STATUS_OK;
+    }
+    enum status status = read_pem(path, d->arena, &out->idp_ca, err);
+    if (status == STATUS_OK &&
+        memmem(out->idp_ca.ptr, out->idp_ca.len, mark, sizeof mark - 1) == NULL) {
+        status = err_set(err, STATUS_INVALID, "--idp-ca: " STR_FMT " has no certificate in PEM",
+                         STR_ARG(path));
+    }
+    return status;
+}
+
 enum status serve_keys_open(const struct serve_settings *settings, struct arena *arena,
                             struct serve_keys *out, struct err *err)
 {
@@ -163,6 +179,7 @@ enum status serve_keys_open(const struct serve_settings *settings, struct arena 
                        strerror(errno));
     }
     enum status status = open_certificate(&d, out, err);
+    status = status != STATUS_OK ? status : open_idp_ca(&d, out, err);
     status = status != STATUS_OK ? status : open_token_key(&d, &out->token, err);
     file_close(&d.dir_fd);
     return status;

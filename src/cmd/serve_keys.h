@@ -10,8 +10,9 @@
 struct serve_keys {
     struct crypto_key *token;
     struct str certificate, certificate_key; /* PEM, in the arena; "": without TLS */
+    struct str idp_ca;                       /* PEM; "": the system's */
 };
-/* serve_keys_open reads or makes them. STATUS_DENIED: others may read a file; STATUS_INVALID: it is
+/* serve_keys_open reads or makes them, and reads the certificates of --idp-ca. STATUS_DENIED: others may read a file; STATUS_INVALID: it is
  * none of its kind, or an address beyond this machine is to be served without TLS. */
 MUST_USE enum status serve_keys_open(const struct serve_settings *settings, struct arena *arena,
                                      struct serve_keys *out, struct err *err);

@@ -19,7 +19,19 @@
 
 enum { SETTINGS_FILE_BYTES_MAX = 1 << 20 };
 
-enum setting { DATA, SOCKET, LISTEN, TLS, GPUS, NODE_NAME, NODE_LABEL, LOG_LEVEL, SETTING_COUNT };
+enum setting {
+    DATA,
+    SOCKET,
+    LISTEN,
+    TLS,
+    URL,
+    IDP_CA,
+    GPUS,
+    NODE_NAME,
+    NODE_LABEL,
+    LOG_LEVEL,
+    SETTING_COUNT
+};
 
 static const struct {
     struct str flag, key;
@@ -37,6 +49,11 @@ static const struct {
         {STRS("--tls"),        STRS("tls"),         "WEIR_TLS",    "CERTIFICATE,KEY",
               "files in PEM for TLS on the TCP address; or self-signed, or off (off on this machine)",
               false                                                                                         },
+    [URL] = {STRS("--url"),        STRS("url"),         "WEIR_URL",    "ADDRESS",
+              "address of this server as browsers know it, without a path: https://weir.example.com",
+              false                                                                                         },
+    [IDP_CA] = {STRS("--idp-ca"),     STRS("idp_ca"),      "WEIR_IDP_CA", "FILE",
+              "certificates in PEM by which identity providers are trusted (the system's)",            false},
     [GPUS] = {STRS("--gpus"),       STRS("gpus"),        "WEIR_GPUS",   "SPEC",
               "auto, none, or simulated devices: fake:COUNT[:SIZE] (auto)",                            true },
     [NODE_NAME] = {STRS("--node-name"),  STRS("node_name"),   NULL,          "NAME",
@@ -263,6 +280,23 @@ static struct str directory_of(struct str path)
     return str_sub(path, 0, path.len > 1 ? path.len - 1 : path.len);
 }
 
+/* What is added to it begins with a slash. */
+static enum status check_url(struct str url, struct err *err)
+{
+    uint32_t scheme = str_starts(url, STR("https://"))  ? 8
+                      : str_starts(url, STR("http://")) ? 7
+                                                        : 0;
+    struct str host = str_sub(url, scheme, url.len);
+    if (url.len == 0 || (scheme > 0 && host.len > 0 && str_find(host, '/') == host.len &&
+                         str_find(host, ' ') == host.len)) {
+        return STATUS_OK;
+    }
+    err_set(err, STATUS_INVALID,
+            "url: expected https://HOST or https://HOST:PORT, got \"" STR_FMT "\"",
+            STR_ARG(str_clip(url, 100)));
+    return err_hint(err, "without a path, also without a slash at its end");
+}
+
 enum status serve_settings_read(int argc, char **argv, bool with_agent, struct arena *arena,
                                 struct serve_settings *out, struct err *err)
 {
@@ -298,6 +332,9 @@ enum status serve_settings_read(int argc, char **argv, bool with_agent, struct a
     gethostname(host, sizeof host - 1);
     out->listen = value_or(&r, LISTEN, STR("127.0.0.1:8470"));
     out->tls = value_or(&r, TLS, STR(""));
+    out->url = value_or(&r, URL, STR(""));
+    status = status != STATUS_OK ? status : check_url(out->url, err);
+    out->idp_ca = value_or(&r, IDP_CA, STR(""));
     out->gpus = value_or(&r, GPUS, STR("auto"));
     out->node_name = value_or(&r, NODE_NAME, arena_str(arena, str_from_c(host)));
     out->labels = r.labels.items;

@@ -14,7 +14,10 @@ struct serve_settings {
     struct str socket_dir; /* where it is, when that is weir's own directory, else empty */
     struct str listen;     /* HOST:PORT */
     struct str tls;        /* CERTIFICATE,KEY; "self-signed"; "off"; "": off on this machine only */
-    struct str gpus;       /* for the agent: auto, none, fake:COUNT[:SIZE] */
+    struct str url; /* of this server, as browsers know it; "": of the address it listens on */
+    struct str
+        idp_ca; /* file of certificates by which identity providers are trusted; "": the system's */
+    struct str gpus; /* for the agent: auto, none, fake:COUNT[:SIZE] */
     struct str node_name;
     struct label *labels; /* of the node */
     uint32_t labels_count;

@@ -92,7 +92,8 @@ class Server:
         connection = Connection(self.socket)
         headers = {"Idempotency-Key": key} if key else {}
         try:
-            connection.request(method, "/api/weir/v1" + path, body, headers)
+            whole = path if path.startswith("/api/") else "/api/weir/v1" + path
+            connection.request(method, whole, body, headers)
             answer = connection.getresponse()
             return answer.status, json.loads(answer.read())
         finally:
