@@ -704,6 +704,32 @@ def walk_service_accounts(w, make):
            "delete_service_account_by_id")
 
 
+def walk_idps(w):
+    """Nobody signs in by them here: that is what tests/server/sso_test.py is for."""
+    api = w.access.idps
+
+    def said(name, client):
+        return models.IdpCreationRequest(
+            name=name, type="oidc", mappers=models.Mappers(groups="groups"),
+            oidc_data=models.OidcCreationData(
+                client_id=client, client_secret="hush", scopes=["openid", "email"],
+                discover_document_url="https://idp.example/.well-known/openid-configuration"))
+
+    same(w.data(api.create_idp, said("walk-idp", "weir"))["alias"], "walk-idp")
+    one = w.data(api.get_idp, "walk-idp")
+    same((one["oidcData"]["clientId"], one["oidcData"]["clientSecret"]), ("weir", ""))
+    check("walk-idp" in [i["alias"] for i in w.data(api.get_idps)], "the list")
+    w.call(api.update_idp, "walk-idp", said("walk-idp", "other"))
+    same(w.data(api.get_idp, "walk-idp")["oidcData"]["clientId"], "other")
+    w.call(api.update_idp_mappers, "walk-idp", models.Mappers(groups="roles", email="mail"))
+    same(w.data(api.get_idp_mappers, "walk-idp")["groups"], "roles")
+    w.fails(ConflictException, api.create_idp, said("walk-idp", "weir"))
+    w.call(api.delete_idp, "walk-idp")
+    w.fails(NotFoundException, api.get_idp, "walk-idp")
+    w.done("create_idp", "get_idp", "get_idps", "update_idp", "update_idp_mappers",
+           "get_idp_mappers", "delete_idp")
+
+
 def walk_audit(w):
     """What the walk has done is in there."""
     api = w.kind.client.audit.audit_logs
@@ -754,6 +780,7 @@ def main():
     walk_properties(w)
     walk_users(w, make)
     walk_service_accounts(w, make)
+    walk_idps(w)
     walk_audit(w)
     w.call(w.org.projects.delete_project, project)
     w.call(w.org.departments.delete_department, department)
