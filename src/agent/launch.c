@@ -36,6 +36,7 @@ static const struct field launch_fields[] = {
     F_STR(18, struct launch, cpus),
     F_I64(19, struct launch, numa_node),
     F_STR(20, struct launch, checkpoint),
+    F_U32(21, struct launch, pods_min),
 };
 const struct record record_launch = RECORD("launch", struct launch, launch_fields);
 

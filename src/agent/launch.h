@@ -44,7 +44,7 @@ struct launch {
     struct str workload_name, project, node;
     struct pod_spec spec;
     enum framework framework; /* how its pods, pods_count of them, find each other, from port on */
-    uint32_t pods_count;
+    uint32_t pods_count, pods_min; /* pods_min: so many are enough */
     int64_t port;
     struct str_item *devices;      /* UUIDs of the granted devices */
     struct str_item *device_nodes; /* their nodes: /dev/nvidia0, /dev/nvidiactl, … */

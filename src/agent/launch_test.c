@@ -213,24 +213,33 @@ TEST(pods_of_distributed_work_find_each_other)
 {
     static const struct {
         enum framework framework;
-        uint32_t pod;
+        uint32_t pod, pods_min;
         const char *want[RENDEZVOUS_MAX];
     } rows[] = {
-        {FRAMEWORK_NONE,       0, {NULL}                                                                  },
+        {FRAMEWORK_NONE,       0, 3, {NULL}                                      },
         {FRAMEWORK_PYTORCH,
-         0,                       {"MASTER_ADDR=127.0.0.1", "MASTER_PORT=20007", "WORLD_SIZE=3", "RANK=0"}},
+         0,                       3,
+         {"MASTER_ADDR=127.0.0.1", "MASTER_PORT=20007", "WORLD_SIZE=3", "RANK=0"}},
+        {FRAMEWORK_PYTORCH,
+         1,                       2,
+         {"MASTER_ADDR=127.0.0.1", "MASTER_PORT=20007", "WORLD_SIZE=3", "RANK=1", "PET_NNODES=2:3",
+          "PET_RDZV_BACKEND=c10d", "PET_RDZV_ENDPOINT=127.0.0.1:20007"}          },
         {FRAMEWORK_XGBOOST,
-         2,                       {"MASTER_ADDR=127.0.0.1", "MASTER_PORT=20007", "WORLD_SIZE=3", "RANK=2"}},
+         2,                       3,
+         {"MASTER_ADDR=127.0.0.1", "MASTER_PORT=20007", "WORLD_SIZE=3", "RANK=2"}},
         {FRAMEWORK_JAX,
-         1,                       {"COORDINATOR_ADDRESS=127.0.0.1", "COORDINATOR_PORT=20007", "NUM_PROCESSES=3",
-          "PROCESS_ID=1"}                                                                      },
-        {FRAMEWORK_MPI,        0, {"RUNAI_MPI_NUM_WORKERS=2"}                                             },
+         1,                       3,
+         {"COORDINATOR_ADDRESS=127.0.0.1", "COORDINATOR_PORT=20007", "NUM_PROCESSES=3",
+          "PROCESS_ID=1"}                                                        },
+        {FRAMEWORK_MPI,        0, 3, {"RUNAI_MPI_NUM_WORKERS=2"}                 },
         {FRAMEWORK_TENSORFLOW,
-         0,                       {"TF_CONFIG={\"cluster\":{\"chief\":[\"127.0.0.1:20007\"],\"worker\":[\"127.0.0.1:20008\","
-          "\"127.0.0.1:20009\"]},\"task\":{\"type\":\"chief\",\"index\":0}}"}                  },
+         0,                       3,
+         {"TF_CONFIG={\"cluster\":{\"chief\":[\"127.0.0.1:20007\"],\"worker\":[\"127.0.0.1:20008\","
+          "\"127.0.0.1:20009\"]},\"task\":{\"type\":\"chief\",\"index\":0}}"}    },
         {FRAMEWORK_TENSORFLOW,
-         2,                       {"TF_CONFIG={\"cluster\":{\"chief\":[\"127.0.0.1:20007\"],\"worker\":[\"127.0.0.1:20008\","
-          "\"127.0.0.1:20009\"]},\"task\":{\"type\":\"worker\",\"index\":1}}"}                 },
+         2,                       3,
+         {"TF_CONFIG={\"cluster\":{\"chief\":[\"127.0.0.1:20007\"],\"worker\":[\"127.0.0.1:20008\","
+          "\"127.0.0.1:20009\"]},\"task\":{\"type\":\"worker\",\"index\":1}}"}   },
     };
     struct arena arena;
     arena_init(&arena, 0);
@@ -238,6 +247,7 @@ TEST(pods_of_distributed_work_find_each_other)
         struct launch l = {.framework = rows[i].framework,
                            .pod_index = rows[i].pod,
                            .pods_count = 3,
+                           .pods_min = rows[i].pods_min,
                            .port = 20007};
         struct str got[RENDEZVOUS_MAX];
         uint32_t count = rendezvous_env(&l, &arena, got);

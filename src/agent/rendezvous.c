@@ -65,6 +65,13 @@ uint32_t rendezvous_env(const struct launch *l, struct arena *arena, struct str 
         out[n++] = number(arena, "MASTER_PORT", l->port);
         out[n++] = number(arena, "WORLD_SIZE", l->pods_count);
         out[n++] = number(arena, "RANK", l->pod_index);
+        if (l->framework == FRAMEWORK_PYTORCH && l->pods_min > 0 && l->pods_min < l->pods_count) {
+            /* elastic: torchrun finds out who is there */
+            out[n++] = arena_printf(arena, "PET_NNODES=%u:%u", l->pods_min, l->pods_count);
+            out[n++] = STR("PET_RDZV_BACKEND=c10d");
+            out[n++] = arena_printf(arena, "PET_RDZV_ENDPOINT=" ADDRESS ":%lld",
+                                    (long long)l->port);
+        }
         break;
     case FRAMEWORK_TENSORFLOW:
         out[n++] = tf_config(l, arena);

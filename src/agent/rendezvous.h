@@ -6,7 +6,7 @@
 
 #include "agent/launch.h"
 
-enum { RENDEZVOUS_MAX = 5 };
+enum { RENDEZVOUS_MAX = 8 };
 /* rendezvous_env gives the assignments ("NAME=value") for the pod, in arena; returns how many. */
 uint32_t rendezvous_env(const struct launch *l, struct arena *arena,
                         struct str out[RENDEZVOUS_MAX]);

@@ -76,6 +76,7 @@ enum status start_files(const struct machine *m, const struct effect *e, struct 
         .spec = *spec,
         .framework = e->workload->spec.framework,
         .pods_count = e->workload->pods_count,
+        .pods_min = (uint32_t)e->workload->spec.pods_min,
         .port = e->workload->port,
         .devices_count = e->pod_state->devices_count,
         .cgroups_count = CG_COUNT,

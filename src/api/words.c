@@ -25,6 +25,8 @@ static const char *const sentences[REASON_COUNT] = {
     [REASON_QUEUE_MISSING] = "Its project has no queue in node pool {pool}.",
     [REASON_QUEUE_NOT_LEAF] = "{queue} has others below it; work is submitted to those.",
     [REASON_GATED] = "It is held back{until}: it failed and waits before it is started again.",
+    [REASON_PARALLELISM] =
+        "The others of its pods follow when some are done: {bound#} run at a time.",
     [REASON_NOT_READY] = "{requested#} of the {bound#} pods it needs exist.",
     [REASON_OVER_LIMIT] =
         "It asks for {requested}; {queue} holds {held} in node pool {pool} and may "

@@ -20,7 +20,8 @@ struct freezer {
     uint32_t last_node;            /* row found last: pods of one time are often on one node */
     const struct pool_usage *usage; /* NULL: past use does not count */
     uint32_t *workload_of;          /* [workloads_count]: the same */
-    struct map type_sets;           /* node type -> row in the snapshot's node sets */
+    uint32_t waiting_end; /* of the workload at hand: who waits from here on is held back */
+    struct map type_sets; /* node type -> row in the snapshot's node sets */
 };
 
 // A name whose order is that of the numbers.
@@ -179,11 +180,11 @@ static void freeze_queues(struct freezer *f)
 
 /* ---- workloads and pods ---- */
 
-static enum task_state task_state(const struct pod *p, int64_t now_ms)
+static enum task_state task_state(const struct pod *p, bool held_back, int64_t now_ms)
 {
     switch (p->phase) {
     case POD_PENDING:
-        return p->retry_at_ms > now_ms ? TASK_GATED : TASK_PENDING;
+        return held_back || p->retry_at_ms > now_ms ? TASK_GATED : TASK_PENDING;
     case POD_BINDING:
         return TASK_BINDING;
     case POD_RUNNING:
@@ -286,6 +287,21 @@ static bool wants_to_run(const struct freezer *f, const struct workload *w)
     return w->desired == WANT_RUN && !limit_is_over(w, f->s->config.now_ms);
 }
 
+// The first pods of those that wait may start, as many as may run beside those that do.
+static uint32_t may_wait(const struct workload *w)
+{
+    int64_t room = w->spec.parallel_max;
+    for (uint32_t i = 0; i < w->pods_count; i++) {
+        room -= pod_holds(&w->pods[i]);
+    }
+    for (uint32_t i = 0; w->spec.parallel_max > 0 && i < w->pods_count; i++) {
+        if (w->pods[i].phase == POD_PENDING && room-- <= 0) {
+            return i;
+        }
+    }
+    return w->pods_count;
+}
+
 // Whether pod is part of this pool's snapshot; *node is where it holds its place.
 static bool pod_is_here(struct freezer *f, const struct workload *w, const struct pod *p,
                         bool tried_here, uint32_t *node)
@@ -322,7 +338,8 @@ static void freeze_task(struct freezer *f, uint32_t workload, uint32_t pod, uint
         .workload = {workload},
         .group = {IX_NONE},
         .shape = {shape},
-        .state = overdue || stopped ? TASK_RELEASING : task_state(p, f->s->config.now_ms),
+        .state = overdue || stopped ? TASK_RELEASING
+                                    : task_state(p, pod >= f->waiting_end, f->s->config.now_ms),
         .order_rank = pod,
         .created_ms = w->created_ms,
         .node = {node == IX_NONE ? IX_NONE : f->node_of[node]},
@@ -402,6 +419,7 @@ static void freeze_workload(struct freezer *f, uint32_t row)
     int64_t needed = w->spec.pods_min;
     uint32_t node;
     bool any = false;
+    f->waiting_end = may_wait(w);
     for (uint32_t i = 0; i < w->pods_count; i++) {
         const struct pod *p = &w->pods[i];
         bool here = pod_is_here(f, w, p, tried_here, &node);

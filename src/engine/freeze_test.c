@@ -173,4 +173,31 @@ TEST(who_has_saved_its_work_is_stopped_first)
     rig_done(&r);
 }
 
+TEST(completions_run_so_many_at_a_time)
+{
+    struct rig r;
+    struct submit_text t;
+    rig_usual(&r);
+    struct input in = submit_of(&t, 1, STR("four"), 4);
+    in.submit.spec.pods_min = 1;
+    in.submit.spec.parallel_max = 5;
+    EXPECT_STATUS(say(&r, in), STATUS_INVALID); /* more than there are */
+    in.submit.spec.parallel_max = 2;
+    EXPECT_STATUS(say(&r, in), STATUS_OK);
+    for (uint32_t done = 0; done < 4; done++) {
+        decide(&r);
+        for (uint32_t i = 0; i < 4; i++) {
+            enum pod_phase want = i < done       ? POD_SUCCEEDED
+                                  : i == done    ? POD_BINDING
+                                  : i < done + 2 ? POD_BINDING
+                                                 : POD_PENDING;
+            EXPECT_I64(phase(&r, 1, i), want);
+        }
+        EXPECT_I64(find(&r, 1)->why.code, done < 2 ? REASON_PARALLELISM : REASON_NONE);
+        report(&r, INPUT_POD_EXITED, 11 + done, 1, 0, STR("Completed"));
+    }
+    EXPECT_STR(workload_phase(find(&r, 1)), STR("Completed"));
+    rig_done(&r);
+}
+
 TEST_MAIN()

@@ -91,7 +91,10 @@ bool spec_numbers_ok(const struct workload_spec *s, struct outcome *out)
         {"pools",          s->pools_count,             0,  POOLS_MAX,         " items"                  },
         {"framework",      (int64_t)s->framework,      0,  FRAMEWORK_JAX,     ""                        },
     };
-    return in_ranges(ranges, COUNT_OF(ranges), out) && pod_numbers_ok(&s->pod, out) &&
+    const struct range parallel = {"parallel_max", s->parallel_max, s->pods_min, s->pods,
+                                   " (from what must start together to all pods)"};
+    return in_ranges(ranges, COUNT_OF(ranges), out) &&
+           (s->parallel_max == 0 || in_ranges(&parallel, 1, out)) && pod_numbers_ok(&s->pod, out) &&
            (!s->has_master || pod_numbers_ok(&s->master, out));
 }
 

@@ -200,6 +200,12 @@ static void thaw_workload(const struct thawer *t, uint32_t ix)
     if (waits) {
         why = thaw_why(t, r);
         why.until_ms = why.code == REASON_GATED ? retry_at(w, t->now_ms) : why.until_ms;
+        if (why.code == REASON_GATED && why.until_ms == TIME_NEVER && w->spec.parallel_max > 0) {
+            why = (struct why){.code = REASON_PARALLELISM,
+                               .pool = why.pool,
+                               .bound = w->spec.parallel_max,
+                               .until_ms = TIME_NEVER};
+        }
     }
     bool on = waits && r->code != REASON_PARTLY_PLACED && goes_on(t, w, why.code);
     if (on && w->why.code != 0) {

@@ -67,7 +67,9 @@
     X(EVICTED_DEVICE_LOST, "EvictedForLostDevice")      /* a device it holds is gone or sick */      \
     /* it was stopped by a scheduling rule; bound: the limit in ms, until_ms: when it was reached */ \
     X(STOPPED_RUN_LIMIT, "RunTimeLimitReached")                                                      \
-    X(STOPPED_IDLE_LIMIT, "IdleTimeLimitReached")
+    X(STOPPED_IDLE_LIMIT, "IdleTimeLimitReached")                                                    \
+    /* it waits: added later */                                                                      \
+    X(PARALLELISM, "ParallelismReached") /* bound: so many of its pods at a time */
 
 enum reason_code {
 #define X(code, name) REASON_##code,

@@ -95,6 +95,7 @@ static const struct field workload_spec_fields[] = {
     F_STR(17, struct workload_spec, node_type),
     F_I64(18, struct workload_spec, run_max_ms),
     F_I64(19, struct workload_spec, idle_max_ms),
+    F_I64(20, struct workload_spec, parallel_max),
 };
 const struct record record_workload_spec = RECORD("workload_spec", struct workload_spec,
                                                   workload_spec_fields);

@@ -97,8 +97,9 @@ enum framework {
 
 struct workload_spec {
     struct pod_spec pod;
-    int64_t pods;     /* pods wanted, >= 1 */
-    int64_t pods_min; /* gang: all of these or none; <= pods */
+    int64_t pods;         /* pods wanted, >= 1 */
+    int64_t pods_min;     /* gang: all of these or none; <= pods */
+    int64_t parallel_max; /* so many at a time, the others once these are done; 0: all */
     int64_t
         priority; /* number of priority.h; 0 in a submit: the project's default, or the kind's */
     enum preemptibility preemptibility; /* resolved when stored */

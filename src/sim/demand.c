@@ -174,6 +174,7 @@ static void random_submit(struct sim_demand *d, struct arena *arena, struct inpu
         .idle_max_ms = prng_chance(p, 900) ? 0 : prng_range(p, 1000, 600000),
         .run_max_ms = prng_chance(p, 900) ? 0 : prng_range(p, 1000, 600000),
     };
+    s->spec.parallel_max = prng_chance(p, 900) ? 0 : prng_range(p, s->spec.pods_min, s->spec.pods);
     s->spec.pod = (struct pod_spec){
         .gpu_devices = pick(p, devices, COUNT_OF(devices)),
         .cpu_milli = 500 * prng_range(p, 0, 6),

@@ -507,6 +507,22 @@ def walk_other_kinds(w, cluster, project):
     w.done("create_distributed", "get_distributed", "suspend_distributed", "resume_distributed",
            "delete_distributed")
 
+    made = w.data(api.create_distributed, {"name": "walk-e", **head, "masterSpecSameAsWorker": True,
+        "spec": {**spec, "image": "host", "distributedFramework": "PyTorch", "minReplicas": 1, "numWorkers": 2,
+                 "maxReplicas": 3, "command": "sh -c", "args": "'test $PET_NNODES = 2:4 && sleep 600'"}})["workloadId"]
+    w.until("it runs", phase_is(w, made, "Running"))
+    found = w.data(w.work.workloads.get_workload, made)["requestedPods"]
+    same((found["min"], found["max"]), (2, 4))
+    w.call(api.delete_distributed, made)
+    w.until("it is gone", is_gone(w, made))
+
+    made = w.data(w.work.trainings.create_training1, {"name": "walk-c", **head, "spec": {
+        "command": "true", "completions": 5, "parallelism": 2}})["workloadId"]
+    w.until("it is over", phase_is(w, made, "Completed"))
+    found = w.data(w.work.workloads.get_workload, made)["requestedPods"]
+    same((found["completions"], found["parallelism"]), (5, 2))
+    w.call(w.work.trainings.delete_training, made)
+
     api = w.work.inferences
     made = w.data(api.create_inference1, {"name": "walk-i", **head, "spec": {
         "command": "sleep 600", "autoscaling": {"minReplicas": 2, "maxReplicas": 2},
@@ -516,6 +532,13 @@ def walk_other_kinds(w, cluster, project):
     same((found["type"], found["runningPods"], found["actionsSupport"]["suspend"]),
          ("Inference", 2, False))
     same(w.data(api.get_inference, made)["spec"]["autoscaling"]["minReplicas"], 2)
+    types = [models.InferenceWorkloadMetricType.THROUGHPUT]
+    answer = w.call(api.get_inference_workload_metrics, made, types, **now_span())
+    same((answer.status_code, answer.data["measurements"][0]["values"]), (207, []))
+    pod = w.data(w.work.pods.get_workload_pods, made)["pods"][0]["id"]
+    same(w.status(api.get_inference_workload_pod_metrics, made, pod, types, **now_span()), 207)
+    # Requests do not go through weir, so there is nothing to read.
+    w.partial("get_inference_workload_metrics", "get_inference_workload_pod_metrics")
     w.call(api.delete_inference, made)
     w.until("it is gone", is_gone(w, made))
     w.done("create_inference1", "get_inference", "delete_inference")

@@ -269,16 +269,12 @@ static bool read_spec(const struct place *at, const struct doc *spec, struct wor
 
 /* ---- what each kind adds ---- */
 
-static bool read_training(const struct place *at, const struct doc *spec, struct workload_spec *s)
+static void read_training(const struct doc *spec, struct workload_spec *s)
 {
     int64_t parallelism = body_i64(spec, STR("parallelism"), 1);
     int64_t completions = body_i64(spec, STR("completions"), parallelism);
-    if (completions != parallelism && body_get(spec, STR("parallelism")) != NULL) {
-        return refuse(at, "completions", body_get(spec, STR("completions"))->text,
-                      "another number than parallelism is not possible yet");
-    }
     s->pods = completions;
-    return true;
+    s->parallel_max = parallelism < completions ? parallelism : 0;
 }
 
 static bool read_master(struct call *c, const struct doc *spec, struct workload_spec *s)
@@ -312,25 +308,35 @@ static bool read_master(struct call *c, const struct doc *spec, struct workload_
     return read_pod(&at, merged, &s->master);
 }
 
+/* Elastic work starts with the least, and takes up to the most where there is room. */
+static bool read_workers(const struct place *at, const struct doc *spec, struct workload_spec *s)
+{
+    int64_t workers = body_i64(spec, STR("numWorkers"), 1);
+    int64_t least = body_i64(spec, STR("minReplicas"), workers);
+    int64_t most = body_i64(spec, STR("maxReplicas"), workers);
+    if (least > workers || most < workers) {
+        bool low = least > workers;
+        return refuse(at, low ? "minReplicas" : "maxReplicas",
+                      body_get(spec, low ? STR("minReplicas") : STR("maxReplicas"))->text,
+                      "minReplicas, numWorkers (%lld) and maxReplicas go upwards",
+                      (long long)workers);
+    }
+    if (least != most && s->framework != FRAMEWORK_PYTORCH) {
+        return refuse(at, "minReplicas", (struct str){0}, "only PyTorch can be elastic");
+    }
+    s->pods = most + 1; /* and the master */
+    s->pods_min = least + 1;
+    return true;
+}
+
 static bool read_distributed(const struct place *at, const struct doc *spec,
                              struct workload_spec *s)
 {
     static const struct str frameworks[] = {STRS(""),    STRS("PyTorch"), STRS("TF"),
                                             STRS("MPI"), STRS("XGBoost"), STRS("JAX")};
-    static const char *const elastic[] = {"minReplicas", "maxReplicas"};
-    int64_t workers = body_i64(spec, STR("numWorkers"), 1);
-    for (size_t i = 0; i < COUNT_OF(elastic); i++) {
-        const struct doc *d = body_get(spec, str_from_c(elastic[i]));
-        if (d != NULL && doc_i64(d) != workers) {
-            return refuse(at, elastic[i], d->text,
-                          "another number than numWorkers is not possible yet");
-        }
-    }
     s->framework = (enum framework)body_word(spec, STR("distributedFramework"), frameworks,
                                              COUNT_OF(frameworks), FRAMEWORK_PYTORCH);
-    s->pods = workers + 1; /* and the master */
-    s->pods_min = s->pods;
-    return read_master(at->c, spec, s);
+    return read_workers(at, spec, s) && read_master(at->c, spec, s);
 }
 
 static bool read_inference(const struct place *at, const struct doc *spec, struct workload_spec *s)
@@ -357,7 +363,8 @@ bool spec_read(struct call *c, enum workload_kind kind, struct workload_spec *s)
     }
     switch (kind) {
     case WORKLOAD_TRAINING:
-        return read_training(&at, spec, s);
+        read_training(spec, s);
+        return true;
     case WORKLOAD_WORKSPACE:
         return true;
     case WORKLOAD_DISTRIBUTED:

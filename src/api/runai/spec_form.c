@@ -98,18 +98,20 @@ void spec_show(struct call *c, struct jw *w, const struct workload *wl)
     SPEC ", autoDeletionTimeAfterCompletionSeconds int(0..)?, backoffLimit int(0..1000)?, "    \
          "restartPolicy 'Always'|'Never'|'OnFailure'?, stdin bool?, terminateAfterPreemption " \
          "bool?, terminationGracePeriodSeconds int(0..86400)?, tty bool?"
-#define SPEC_DISTRIBUTED                                                                   \
-    SPEC_JOB ", cleanPodPolicy 'None'|'All'|'Running'?, distributedFramework "             \
-             "'MPI'|'PyTorch'|'TF'|'XGBoost'|'JAX'?, maxReplicas int?, minReplicas int?, " \
-             "mpiLauncherCreationPolicy 'AtStartup'|'WaitForWorkersReady'?, numWorkers "   \
-             "int(1..4095)?, slotsPerWorker int(1..)?, sshAuthMountPath str?"
+#define SPEC_DISTRIBUTED                                                          \
+    SPEC_JOB ", cleanPodPolicy 'None'|'All'|'Running'?, distributedFramework "    \
+             "'MPI'|'PyTorch'|'TF'|'XGBoost'|'JAX'?, maxReplicas int(1..4095)?, " \
+             "minReplicas int(1..4095)?, mpiLauncherCreationPolicy "              \
+             "'AtStartup'|'WaitForWorkersReady'?, numWorkers int(1..4095)?, "     \
+             "slotsPerWorker int(1..)?, sshAuthMountPath str?"
 
 static const struct schema_row schemas[] = {
     {"Annotation",          "name str(..63)?, value str?, exclude bool?"                        },
     {"Label",               "name str(..63)?, value str?, exclude bool?"                        },
     {"EnvironmentVariable",
      "name str?, value str?, secret {name str?, key str?}?, configMap {name str?, key str?}?, "
-     "podFieldRef {path str?}?, userCredential {name str?, key str?}?, exclude bool?, description "
+     "podFieldRef {path str?}?, userCredential {name str?, key str?}?, exclude bool?, "
+     "description "
      "str?"                                                                                     },
     {"ExposedUrl",          "container int?, url str?, authorizationType "
                    "'authenticatedUsers'|'authorizedUsers'|'authorizedGroups'?, authorizedUsers "
@@ -135,7 +137,8 @@ static const struct schema_row schemas[] = {
      "metricThresholdPercentage num(1..100)?, minReplicas int(0..4096)?, maxReplicas "
      "int(1..4096)?, initialReplicas int(0..)?, activationReplicas int(1..)?, "
      "concurrencyHardLimit int(0..)?, scaleToZeroRetentionSeconds int(0..3600)?, "
-     "scaleDownDelaySeconds int(0..3600)?, initializationTimeoutSeconds int(1..)?, metric str?, "
+     "scaleDownDelaySeconds int(0..3600)?, initializationTimeoutSeconds int(1..)?, metric "
+     "str?, "
      "metricThreshold int?"                                                                     },
     {"ServingPort",         "container int(1..65535)?, protocol 'http'|'grpc'?, authorizationType "
                     "'public'|'authenticatedUsers'|'authorizedUsers'|'authorizedGroups'|"

@@ -40,22 +40,6 @@ static void answer_one(struct call *c, int code, const struct workload *wl)
     call_send(c, code);
 }
 
-/* The workload of the path, when it is of the kind that the path is for. */
-static const struct workload *of_kind(struct call *c, enum workload_kind kind)
-{
-    struct uuid id;
-    const struct workload *wl = uuid_parse(c->segments.items[0], &id)
-                                    ? engine_find(c->api->config.engine, id)
-                                    : NULL;
-    if (wl == NULL || wl->kind != kind) {
-        struct str type = kind_type(kind);
-        fail_unknown(c, arena_printf(c->arena, "workload of type " STR_FMT, STR_ARG(type)).ptr,
-                     c->segments.items[0]);
-        return NULL;
-    }
-    return wl;
-}
-
 /* ---- creating ---- */
 
 /* null is the same as leaving it out. Its depth is that of the document, which the reader bounds. */
@@ -190,7 +174,7 @@ static void on_changed(struct call *c, const struct outcome *outcome)
 static void change(struct call *c, enum workload_kind kind, enum input_kind what,
                    const char *message)
 {
-    const struct workload *wl = of_kind(c, kind);
+    const struct workload *wl = path_workload_of(c, kind);
     if (wl != NULL) {
         struct input in = {.kind = what, .version = INPUT_VERSION, .target = wl->id};
         c->context = (void *)(uintptr_t)message;
@@ -200,7 +184,7 @@ static void change(struct call *c, enum workload_kind kind, enum input_kind what
 
 static void show(struct call *c, enum workload_kind kind)
 {
-    const struct workload *wl = of_kind(c, kind);
+    const struct workload *wl = path_workload_of(c, kind);
     if (wl != NULL) {
         answer_one(c, 200, wl);
     }

@@ -94,21 +94,65 @@ static void metrics(struct call *c)
     }
 }
 
+/* The pod of the path: its place, or pods_count: answered. */
+static uint32_t path_pod(struct call *c, const struct workload *wl)
+{
+    struct uuid id;
+    bool ok = uuid_parse(c->segments.items[1], &id);
+    for (uint32_t i = 0; ok && i < wl->pods_count; i++) {
+        if (uuid_eq(wl->pods[i].id, id)) {
+            return i;
+        }
+    }
+    fail_unknown(c, "pod", c->segments.items[1]);
+    return wl->pods_count;
+}
+
 static void pod_metrics(struct call *c)
 {
     const struct workload *wl = path_workload(c);
-    struct uuid id;
-    bool ok = uuid_parse(c->segments.items[1], &id);
-    for (uint32_t i = 0; wl != NULL && ok && i < wl->pods_count; i++) {
-        if (uuid_eq(wl->pods[i].id, id)) {
-            struct measured what = {wl, i};
-            metrics_answer(
-                &(struct metrics){.c = c, .ctx = &what, .value = value, .measured = is_measured});
-            return;
-        }
+    struct measured what = {wl, wl != NULL ? path_pod(c, wl) : 0};
+    if (wl != NULL && what.pod < wl->pods_count) {
+        metrics_answer(
+            &(struct metrics){.c = c, .ctx = &what, .value = value, .measured = is_measured});
     }
+}
+
+/* ---- of inference ---- */
+
+/* Requests do not go through weir. */
+static bool measures_no_requests(struct str type)
+{
+    (void)type;
+    return false;
+}
+
+static bool no_value(const struct metrics *m, const struct sample *s, int64_t *milli)
+{
+    (void)m;
+    (void)s;
+    *milli = 0;
+    return false;
+}
+
+static void answer_requests(struct call *c)
+{
+    metrics_answer(&(struct metrics){.c = c, .value = no_value, .measured = measures_no_requests});
+}
+
+static void inference_metrics(struct call *c)
+{
+    const struct workload *wl = path_workload_of(c, WORKLOAD_INFERENCE);
     if (wl != NULL) {
-        fail_unknown(c, "pod", c->segments.items[1]);
+        answer_requests(c);
+    }
+}
+
+static void inference_pod_metrics(struct call *c)
+{
+    const struct workload *wl = path_workload_of(c, WORKLOAD_INFERENCE);
+    if (wl != NULL && path_pod(c, wl) < wl->pods_count) {
+        answer_requests(c);
     }
 }
 
@@ -146,12 +190,20 @@ static const struct schema_row schemas[] = {
     "'NVLINK_BANDWIDTH_TOTAL_PER_GPU'"
 
 static const struct route routes[] = {
-    {"GET", P "/{workloadId:uuid}/metrics",                   "get_workload_metrics",     metrics,
-     METRIC_ARGS(METRIC_WORDS),                                                                                                   NULL, 200, "MetricsCompositeResponse",
-     "What a workload asked for and held over time", 0, "read workloads at workload workloadId"},
-    {"GET", P "/{workloadId:uuid}/pods/{podId:uuid}/metrics", "get_workload_pod_metrics",
-     pod_metrics,                                                                                  METRIC_ARGS(POD_METRIC_WORDS), NULL, 200, "MetricsCompositeResponse",
-     "What a pod used over time",                    0, "read workloads at workload workloadId"},
+    {"GET", P "/{workloadId:uuid}/metrics",                              "get_workload_metrics",           metrics,
+     METRIC_ARGS(METRIC_WORDS),                                                                                                                                          NULL, 200, "MetricsCompositeResponse",
+     "What a workload asked for and held over time",                                                                                                                                                                                   0, "read workloads at workload workloadId"},
+    {"GET", P "/{workloadId:uuid}/pods/{podId:uuid}/metrics",            "get_workload_pod_metrics",
+     pod_metrics,                                                                                                                 METRIC_ARGS(POD_METRIC_WORDS),         NULL, 200, "MetricsCompositeResponse",
+     "What a pod used over time",                                                                                                                                                                                                      0, "read workloads at workload workloadId"},
+    {"GET", P "/inferences/{workloadId:uuid}/metrics",                   "get_inference_workload_metrics",
+     inference_metrics,                                                                                                           METRIC_ARGS("'THROUGHPUT'|'LATENCY'"), NULL, 200, "MetricsResponse",
+     "Requests of an inference workload over time, which weir does not measure",                                                                                                                                                       0,
+     "read inferences at workload workloadId"                                                                                                                                                                                                                                    },
+    {"GET", P "/inferences/{workloadId:uuid}/pods/{podId:uuid}/metrics",
+     "get_inference_workload_pod_metrics",                                                                 inference_pod_metrics,
+     METRIC_ARGS("'THROUGHPUT'|'LATENCY'"),                                                                                                                              NULL, 200, "MetricsResponse",          "The same of one pod", 0,
+     "read inferences at workload workloadId"                                                                                                                                                                                                                                    },
 };
 
 const struct route_group group_workload_metrics = ROUTE_GROUP("Workloads", routes, schemas);

@@ -79,6 +79,21 @@ int64_t workload_changed_ms(const struct workload *wl)
 
 /* ---- where it belongs ---- */
 
+const struct workload *path_workload_of(struct call *c, enum workload_kind kind)
+{
+    struct uuid id;
+    const struct workload *wl = uuid_parse(c->segments.items[0], &id)
+                                    ? engine_find(c->api->config.engine, id)
+                                    : NULL;
+    if (wl == NULL || wl->kind != kind) {
+        struct str type = kind_type(kind);
+        fail_unknown(c, arena_printf(c->arena, "workload of type " STR_FMT, STR_ARG(type)).ptr,
+                     c->segments.items[0]);
+        return NULL;
+    }
+    return wl;
+}
+
 struct str workload_department(const struct call *c, const struct workload *wl)
 {
     const struct project *p = show_find_project(plan_of(c), wl->project);
@@ -226,6 +241,14 @@ static void show_resources(struct call *c, struct jw *w, const struct workload *
     jw_key(w, STR("requestedPods"));
     jw_object_begin(w);
     jw_member_i64(w, STR("number"), wl->spec.pods);
+    if (wl->spec.pods_min < wl->spec.pods && wl->kind == WORKLOAD_DISTRIBUTED) {
+        jw_member_i64(w, STR("min"), wl->spec.pods_min);
+        jw_member_i64(w, STR("max"), wl->spec.pods);
+    }
+    if (wl->spec.parallel_max > 0) {
+        jw_member_i64(w, STR("parallelism"), wl->spec.parallel_max);
+        jw_member_i64(w, STR("completions"), wl->spec.pods);
+    }
     jw_object_end(w);
 }
 

@@ -14,6 +14,10 @@ const struct doc *workload_asked(const struct call *c, const struct workload *wl
 bool workload_is_deleted(const struct workload *wl);
 int64_t workload_changed_ms(const struct workload *wl); /* when something last happened to it */
 
+/* path_workload_of gives the workload of the path where it is of the kind that the path is for; NULL:
+ * answered. */
+const struct workload *path_workload_of(struct call *c, enum workload_kind kind);
+
 /* Where it belongs; "" when the project is gone. Ids are in the call's arena. */
 struct str workload_project_id(const struct call *c, const struct workload *wl);
 struct str workload_department(const struct call *c, const struct workload *wl);
