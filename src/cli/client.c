@@ -382,6 +382,7 @@ enum status client_read(struct client *c, int code, bool is_json, struct str tex
         return STATUS_OK;
     }
     struct str message = member_text(body, STR("message"));
+    message = message.len > 0 ? message : member_text(body, STR("error_description"));
     enum status status = status_of(code, body);
     if (message.len == 0 && (code == 414 || code == 431)) { // from below the server's own errors
         message = STR("names and arguments are longer than one request may be");
@@ -405,7 +406,7 @@ static enum status read_answer(struct client *c, struct transfer *t, struct answ
                                      type != NULL && strncmp(type, "application/json", 16) == 0,
                                      buf_view(&t->body), out, err);
     if (status == STATUS_UNAUTHENTIC && c->bearer.len > 0 && err->hint[0] == 0) {
-        err_hint(err, "sign in again: weir login user, or weir login access-key");
+        err_hint(err, "sign in again: weir login user, weir login access-key, or weir login sso");
     }
     return status;
 }

@@ -490,6 +490,25 @@ static const struct flag login_user[] = {
 };
 SET(flags_login_user, "Who", login_user);
 
+static const struct flag login_sso[] = {
+    {.name = "idp",
+     .kind = FLAG_TEXT,
+     .metavar = "NAME",
+     .help = "Identity provider, where the server has several"},
+    {.name = "device",
+     .kind = FLAG_BOOL,
+     .help = "Sign in with a browser anywhere, by a short code"},
+    {.name = "listen-host",
+     .kind = FLAG_TEXT,
+     .metavar = "HOST",
+     .help = "Address of this machine that the browser comes back to (localhost)"},
+    {.name = "listen-port",
+     .kind = FLAG_WHOLE,
+     .metavar = "PORT",
+     .help = "Its port (43121; 0 for any)"},
+};
+SET(flags_login_sso, "How", login_sso);
+
 static const struct flag login_key[] = {
     {.name = "client-id",
      .kind = FLAG_TEXT,

@@ -22,6 +22,8 @@ command_run run_workload_list, run_workload_describe, run_workload_suspend, run_
 command_run run_logs, run_attach, run_watch;
 /* run_exec.c */
 command_run run_exec, run_bash;
+/* run_sso.c */
+command_run run_login_sso;
 /* run_people.c */
 command_run run_people_list, run_people_create, run_people_renew, run_people_delete,
     run_user_groups, run_role_describe, run_rule_create;

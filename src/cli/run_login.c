@@ -14,7 +14,7 @@
 enum { SECRET_BYTES_MAX = 4096 };
 
 // Whom the server takes us for; what the SDK wants to know is noted on the way.
-static int greet(struct cli *cli)
+int login_greet(struct cli *cli)
 {
     struct answer answer;
     struct err err;
@@ -48,10 +48,10 @@ int run_login(struct cli *cli, const struct args *args)
         struct err err;
         err_set(&err, STATUS_UNAUTHENTIC, "who are you to the server at " STR_FMT "?",
                 STR_ARG(client_where(&cli->client)));
-        err_hint(&err, "weir login user, or weir login access-key");
+        err_hint(&err, "weir login user, weir login access-key, or weir login sso");
         return cli_fail(cli, &err, NULL);
     }
-    return greet(cli);
+    return login_greet(cli);
 }
 
 static int sign_in(struct cli *cli, const struct credential *who)
@@ -60,7 +60,7 @@ static int sign_in(struct cli *cli, const struct credential *who)
     if (session_sign_in(cli, who, &err) != STATUS_OK) {
         return cli_fail(cli, &err, NULL);
     }
-    return greet(cli);
+    return login_greet(cli);
 }
 
 // What is said in the arguments is seen by everyone on the machine.

@@ -62,16 +62,16 @@ static struct str token_request(struct cli *cli, const struct credential *who, s
     jw_init(&w, &body, false);
     jw_object_begin(&w);
     if (refresh.len > 0) {
-        jw_member_string(&w, STR("grantType"), STR("refresh_token"));
-        jw_member_string(&w, STR("refreshToken"), refresh);
+        jw_member_string(&w, STR("grant_type"), STR("refresh_token"));
+        jw_member_string(&w, STR("refresh_token"), refresh);
     } else if (who->user.len > 0) {
-        jw_member_string(&w, STR("grantType"), STR("password"));
+        jw_member_string(&w, STR("grant_type"), STR("password"));
         jw_member_string(&w, STR("username"), who->user);
         jw_member_string(&w, STR("password"), who->password);
     } else {
-        jw_member_string(&w, STR("grantType"), STR("client_credentials"));
-        jw_member_string(&w, STR("clientID"), who->client_id);
-        jw_member_string(&w, STR("clientSecret"), who->secret);
+        jw_member_string(&w, STR("grant_type"), STR("client_credentials"));
+        jw_member_string(&w, STR("client_id"), who->client_id);
+        jw_member_string(&w, STR("client_secret"), who->secret);
     }
     jw_object_end(&w);
     struct str text = arena_str(&cli->arena, buf_view(&body));
@@ -85,16 +85,16 @@ static struct str member(const struct doc *body, struct str key)
     return d != NULL && d->kind == DOC_STRING ? d->text : STR("");
 }
 
-// Asks for a token without showing one, and keeps what came.
-static enum status get_token(struct cli *cli, struct str request, struct err *err)
+enum status session_trade(struct cli *cli, struct str request, struct err *err)
 {
     struct request r = {.method = "POST",
-                        .path = STR("/api/v1/token"),
+                        .path = STR("/api/v2/token"),
                         .type = "application/json",
                         .body = request};
     struct answer answer;
     struct settings kept;
     cli->client.bearer = STR("");
+    cli->client.renew = NULL;
     client_next_key(&cli->client);
     enum status status = client_call(&cli->client, &r, &answer, err);
     client_next_key(&cli->client);
@@ -102,8 +102,8 @@ static enum status get_token(struct cli *cli, struct str request, struct err *er
     if (status != STATUS_OK) {
         return status;
     }
-    cli->client.bearer = member(answer.body, STR("accessToken"));
-    struct str refresh = member(answer.body, STR("refreshToken"));
+    cli->client.bearer = member(answer.body, STR("access_token"));
+    struct str refresh = member(answer.body, STR("refresh_token"));
     status = settings_set(&kept, STR("server"), cli->client.at.url, err);
     status = status == STATUS_OK ? kept_set(cli, &kept, "accessToken", cli->client.bearer, err)
                                  : status;
@@ -127,31 +127,27 @@ static bool renew(struct client *c, void *ctx)
     }
     char command_key[sizeof c->key];
     memcpy(command_key, c->key, sizeof command_key);
-    bool got = get_token(cli, token_request(cli, &key, refresh), &err) == STATUS_OK;
+    bool got = session_trade(cli, token_request(cli, &key, refresh), &err) == STATUS_OK;
     memcpy(c->key, command_key, sizeof command_key);
     return got;
 }
 
-enum status session_sign_in(struct cli *cli, const struct credential *who, struct err *err)
+enum status session_aim(struct cli *cli, struct err *err)
 {
-    if (cli->client.at.url.len == 0) {
-        struct client_at at = {.url = STR(LOCAL_SERVER)};
-        int64_t limit_ms = cli->client.limit_ms;
-        enum status status = client_init(&cli->client, &cli->arena, &at, limit_ms, err);
-        if (status != STATUS_OK) {
-            return status;
-        }
-    }
-    cli->client.renew = NULL;
+    struct client_at at = {.url = STR(LOCAL_SERVER)};
+    return cli->client.at.url.len > 0
+               ? STATUS_OK
+               : client_init(&cli->client, &cli->arena, &at, cli->client.limit_ms, err);
+}
+
+enum status session_keep(struct cli *cli, const struct credential *key, struct err *err)
+{
     struct settings kept;
-    enum status status = get_token(cli, token_request(cli, who, STR("")), err);
-    status = status == STATUS_OK ? kept_load(cli, &kept, err) : status;
-    if (status == STATUS_OK) {
-        status = kept_set(cli, &kept, "clientId", who->save ? who->client_id : STR(""), err);
-    }
-    if (status == STATUS_OK) {
-        status = kept_set(cli, &kept, "clientSecret", who->save ? who->secret : STR(""), err);
-    }
+    struct str id = key != NULL && key->save ? key->client_id : STR("");
+    struct str secret = key != NULL && key->save ? key->secret : STR("");
+    enum status status = kept_load(cli, &kept, err);
+    status = status == STATUS_OK ? kept_set(cli, &kept, "clientId", id, err) : status;
+    status = status == STATUS_OK ? kept_set(cli, &kept, "clientSecret", secret, err) : status;
     if (status == STATUS_OK) {
         status = settings_set(&cli->settings, STR("control_plane.url"), cli->client.at.url, err);
     }
@@ -160,6 +156,15 @@ enum status session_sign_in(struct cli *cli, const struct credential *who, struc
                               err);
     }
     return status;
+}
+
+enum status session_sign_in(struct cli *cli, const struct credential *who, struct err *err)
+{
+    enum status status = session_aim(cli, err);
+    if (status == STATUS_OK) {
+        status = session_trade(cli, token_request(cli, who, STR("")), err);
+    }
+    return status == STATUS_OK ? session_keep(cli, who, err) : status;
 }
 
 enum status session_forget(struct cli *cli, bool *had, struct err *err)

@@ -20,6 +20,14 @@ struct credential {
 /* session_sign_in gets a token for it from the server of cli->client and keeps it. */
 MUST_USE enum status session_sign_in(struct cli *cli, const struct credential *who,
                                      struct err *err);
+/* The same in steps, for who has something else to show. session_aim: to this machine where no server
+ * is said. session_trade: request is the body of /api/v2/token; what comes is kept and used from now
+ * on. session_keep: so is the server's address (key: NULL, or one that may be to be saved). */
+MUST_USE enum status session_aim(struct cli *cli, struct err *err);
+MUST_USE enum status session_trade(struct cli *cli, struct str request, struct err *err);
+MUST_USE enum status session_keep(struct cli *cli, const struct credential *key, struct err *err);
+/* login_greet (run_login.c) says whom the server takes one for; the exit status. */
+int login_greet(struct cli *cli);
 /* session_forget drops what sign-in kept. *had: there was something. */
 MUST_USE enum status session_forget(struct cli *cli, bool *had, struct err *err);
 

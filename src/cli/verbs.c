@@ -54,6 +54,14 @@ const struct command commands[] = {
          "of a key is over after an hour; with --save the secret is kept beside it, to get the "
          "next one. Programs that have a token already give it in WEIR_TOKEN and need no login.", .example = "weir login access-key --server https://gpu-box:8470 --client-id ci-vision "
                 "--secret-file /run/secrets/weir --save", .run = run_login_key},
+    {.path = "login sso",
+     .summary = "Sign in by way of the organisation's identity provider",
+     .words = "",
+     .sets = {&flags_login_sso},
+     .text =
+         "A browser of this machine goes there and brings a code back to a port of it. Where there "
+         "is none (--device), any browser is shown a short code instead.", .example = "weir login sso --server https://gpu-box:8470 --device",
+     .run = run_login_sso},
     {.path = "login application",
      .summary = "The same as weir login access-key",
      .words = "",

@@ -11,12 +11,13 @@ import hmac
 import http.server
 import json
 import os
+import subprocess
 import threading
 import time
 import urllib.parse
 
 from glewlwyd import PROGRAM, Browser, Provider, free_port
-from world import Server, Skip, check, main, test, until
+from world import DEADLINE_S, WEIR, Server, Skip, check, main, test, until
 
 CLIENT, SECRET = "weir", "hush"
 PLAN = """organization:
@@ -221,6 +222,89 @@ def another_device_signs_in(home):
     equal(w.who(token=answers[-1][1]["access_token"])[1]["user"], "ann@example.com", "who")
     equal(w.token(**{**grant, "device_code": "x" + start["device_code"][1:]})[1]["error"],
           "invalid_grant", "a code that is not ours")
+
+
+class Login:
+    """`weir login sso` under way; what it tells the person."""
+
+    def __init__(self, w, *flags):
+        self.env = {k: v for k, v in os.environ.items()
+                    if not k.startswith(("WEIR_", "RUNAI_")) and "DISPLAY" not in k}
+        self.env["RUNAI_CLI_CONFIG_PATH"] = os.path.join(w.home, "cli")
+        self.process = subprocess.Popen(
+            [WEIR, "login", "sso", "--server", w.url, *flags], env=self.env, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def line(self, start):
+        for line in self.process.stderr:
+            if line.strip().startswith(start):
+                return line.strip()[len(start):].strip()
+        raise AssertionError(f"it never said {start}")
+
+    def ended(self, status=0):
+        out, err = self.process.communicate(timeout=DEADLINE_S)
+        equal(self.process.returncode, status, out + err)
+        return out + err
+
+    def cli(self, *words):
+        done = subprocess.run([WEIR, *words], env=self.env, capture_output=True, text=True,
+                              timeout=DEADLINE_S, stdin=subprocess.DEVNULL)
+        equal(done.returncode, 0, done.stderr)
+        return done.stdout
+
+
+@test
+def the_command_line_signs_in_with_a_browser(home):
+    w = World(home).begin()
+    browser = w.provider.browser_of("ann", "secret-ann", CLIENT)
+    login = Login(w, "--listen-port", "0")
+    url = "http" + login.line("http")
+    port = urllib.parse.urlparse(urllib.parse.parse_qs(
+        urllib.parse.urlparse(url).query)["redirect_uri"][0]).port
+    equal(Browser().ask("GET", f"http://127.0.0.1:{port}/callback?code=c&state=mine")[0], 404,
+          "a page of others")
+    status, headers, text = browser.ask("GET", url)
+    equal(status, 302, text)
+    status, headers, text = w.follow(browser, headers["Location"])
+    equal(status, 302, text)
+    status, _, page = browser.ask("GET", headers["Location"])
+    check(status == 200 and "close this page" in page, page)
+    said = login.ended()
+    check("You are ann@example.com" in said, said)
+    check("ann@example.com" in login.cli("whoami"), "from now on")
+    # It goes on by the provider when the token is over.
+    path = os.path.join(home, "cli", "authentication.json")
+    with open(path, encoding="utf-8") as f:
+        kept = json.load(f)
+    kept["accessToken"] = base64.b64encode(b"a.b.c").decode()
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump(kept, f)
+    check("ann@example.com" in login.cli("whoami"), "later")
+
+
+@test
+def the_command_line_signs_in_with_another_device(home):
+    w = World(home).begin()
+    browser = w.provider.browser_of("bob", "secret-bob", CLIENT)
+    login = Login(w, "--device")
+    w.provider.agree_to_device(browser, login.line("and enter the code"))
+    check("You are bob@example.com" in login.ended(), "who")
+    check("bob@example.com" in login.cli("whoami"), "from now on")
+
+
+@test
+def what_the_provider_says_no_to_is_told(home):
+    w = World(home).begin()
+    login = Login(w, "--listen-port", "0")
+    url = "http" + login.line("http")
+    browser = Browser()
+    headers = browser.ask("GET", url)[1]
+    state = urllib.parse.parse_qs(urllib.parse.urlparse(headers["Location"]).query)["state"][0]
+    status, headers, text = browser.ask(
+        "GET", f"{w.url}{LOGIN}/callback/lab?error=access_denied&state={state}")
+    equal(status, 302, text)
+    browser.ask("GET", headers["Location"])
+    check("access_denied" in login.ended(1), "why")
 
 
 @test
