@@ -110,7 +110,7 @@ static struct str event_word(enum event_kind kind)
         [EVENT_SUSPENDED] = STRS("suspended"),   [EVENT_RESUMED] = STRS("resumed"),
         [EVENT_DELETED] = STRS("deleted"),       [EVENT_START_FAILED] = STRS("start-failed"),
         [EVENT_NODE_LOST] = STRS("node-lost"),   [EVENT_DRAINING] = STRS("draining"),
-        [EVENT_LIMIT_NEAR] = STRS("limit-near"),
+        [EVENT_LIMIT_NEAR] = STRS("limit-near"), [EVENT_UPDATED] = STRS("updated"),
     };
     _Static_assert(COUNT_OF(words) == EVENT_KINDS, "a word for each kind of event");
     return words[kind];

@@ -27,6 +27,7 @@ static const char *const sentences[REASON_COUNT] = {
     [REASON_GATED] = "It is held back{until}: it failed and waits before it is started again.",
     [REASON_PARALLELISM] =
         "The others of its pods follow when some are done: {bound#} run at a time.",
+    [REASON_UPDATING] = "It is being updated: its pods start again once all of them have stopped.",
     [REASON_NOT_READY] = "{requested#} of the {bound#} pods it needs exist.",
     [REASON_OVER_LIMIT] =
         "It asks for {requested}; {queue} holds {held} in node pool {pool} and may "
@@ -547,6 +548,10 @@ void words_event(const struct event *event, struct buf *out)
         break;
     case EVENT_RESUMED:
         buf_str(out, STR("Resumed"));
+        by(event, out);
+        break;
+    case EVENT_UPDATED:
+        buf_str(out, STR("Updated"));
         by(event, out);
         break;
     case EVENT_DELETED:

@@ -285,6 +285,9 @@ static void check_command(const struct engine *e, const struct input *in, struct
     case INPUT_SUBMIT:
         submit_check(e, in, &ahead->resolved, out);
         return;
+    case INPUT_UPDATE:
+        update_check(e, in, &ahead->resolved, out);
+        return;
     case INPUT_SUSPEND:
     case INPUT_RESUME:
     case INPUT_DELETE:
@@ -353,6 +356,9 @@ static void change(struct step *st, const struct plan_ahead *ahead)
     case INPUT_SUBMIT:
         submit_apply(st, &ahead->resolved);
         return;
+    case INPUT_UPDATE:
+        update_apply(st, &ahead->resolved);
+        return;
     case INPUT_SUSPEND:
     case INPUT_RESUME:
     case INPUT_DELETE:
@@ -396,6 +402,7 @@ static bool may_free(enum input_kind kind)
     case INPUT_SUSPEND:
     case INPUT_RESUME:
     case INPUT_DELETE:
+    case INPUT_UPDATE:
     case INPUT_NODE_LOST:
     case INPUT_POD_EXITED:
     case INPUT_POD_FAILED:

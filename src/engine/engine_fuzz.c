@@ -222,7 +222,7 @@ static void next_input(struct bytes *b, struct arena *a, struct input *in)
     in->node_name = next_name(b);
     if (in->kind == INPUT_PLAN_APPLY) {
         next_plan(b, a, &in->plan_apply);
-    } else if (in->kind == INPUT_SUBMIT) {
+    } else if (in->kind == INPUT_SUBMIT || in->kind == INPUT_UPDATE) {
         next_submit(b, a, &in->submit);
     } else if (in->kind == INPUT_NODE_SEEN) {
         next_node(b, a, &in->node);

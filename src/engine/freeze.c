@@ -291,6 +291,9 @@ static bool wants_to_run(const struct freezer *f, const struct workload *w)
 static uint32_t may_wait(const struct workload *w)
 {
     int64_t room = w->spec.parallel_max;
+    if (w->updates_count > 0) {
+        return 0; // those who wait start as it will be
+    }
     for (uint32_t i = 0; i < w->pods_count; i++) {
         room -= pod_holds(&w->pods[i]);
     }

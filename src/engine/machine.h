@@ -171,6 +171,15 @@ void submit_check(const struct engine *e, const struct input *in, struct workloa
 /* spec_numbers_ok: every number is in its range, and they agree; else *out says which not. */
 bool spec_numbers_ok(const struct workload_spec *s, struct outcome *out);
 void submit_apply(struct step *st, const struct workload_spec *resolved);
+/* The part of the check that is about the spec, with its defaults filled in. */
+void submit_spec_check(const struct engine *e, const struct submit *s,
+                       struct workload_spec *resolved, struct outcome *out);
+/* update.c. update_settle: pods that are too many go, and an update that nothing holds up any more
+ * is taken over; part of workload_settle. */
+void update_check(const struct engine *e, const struct input *in, struct workload_spec *resolved,
+                  struct outcome *out);
+void update_apply(struct step *st, const struct workload_spec *resolved);
+void update_settle(struct step *st, uint32_t row);
 void name_cluster_check(const struct input *in, struct outcome *out);
 void name_cluster_apply(struct step *st);
 void life_check(const struct engine *e, const struct input *in, struct outcome *out);

@@ -244,6 +244,7 @@ void observe_apply(struct step *st)
     case INPUT_IDENTITY:
     case INPUT_NODE_DRAIN:
     case INPUT_NODE_UNDRAIN:
+    case INPUT_UPDATE:
     case INPUT_KIND_COUNT:
         return;
     }

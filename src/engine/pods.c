@@ -148,7 +148,9 @@ void pod_end(struct step *st, uint32_t row, uint32_t pod, enum pod_end how, int6
     p->numa_plus_one = 0;
     p->idle_since_ms = 0;
     p->move = false;
-    if (stopping && !done) {
+    if ((int64_t)pod >= w->spec.pods) {
+        p->phase = POD_SUCCEEDED; // one too many, since an update
+    } else if (stopping && !done) {
         p->phase = moved ? POD_PENDING : POD_FAILED;
     } else if (how == POD_END_NODE_LOST) {
         p->phase = POD_PENDING; // no fault of its own: not counted, no delay
@@ -211,6 +213,7 @@ static void close_interval(int64_t *since_ms, int64_t *sum_ms, int64_t now_ms)
 void workload_settle(struct step *st, uint32_t row)
 {
     struct workload *w = &st->e->s.workloads[row];
+    update_settle(st, row);
     struct census n = take_census(w);
     if (n.failed > 0) {
         stop_the_others(st, row);

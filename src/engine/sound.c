@@ -167,13 +167,23 @@ static bool pod_sound(const struct state *s, const struct pod *p)
     return pod_holds(p) ? tables_node(s, p->node) != IX_NONE : p->devices_count == 0;
 }
 
+static bool updates_sound(const struct workload *w)
+{
+    struct outcome ignored;
+    const struct update *u = w->updates;
+    return w->updates_count == 0 ||
+           (w->updates_count == 1 && spec_numbers_ok(&u->spec, &ignored) &&
+            (int64_t)u->pod_ids_count == u->spec.pods && u->spec.pools_count > 0);
+}
+
 static bool workload_sound(const struct state *s, const struct workload *w)
 {
     const struct workload_spec *spec = &w->spec;
     struct outcome ignored;
     bool live = w->end_ms == TIME_NEVER;
     if (uuid_is_zero(w->id) || w->desired > WANT_DELETED || w->kind > WORKLOAD_DISTRIBUTED ||
-        !spec_numbers_ok(spec, &ignored) || (int64_t)w->pods_count != spec->pods ||
+        !spec_numbers_ok(spec, &ignored) || (int64_t)w->pods_count < spec->pods ||
+        !updates_sound(w) ||
         (spec->preemptibility != PREEMPTIBLE && spec->preemptibility != NON_PREEMPTIBLE) ||
         w->events_count > EVENTS_MAX + 1 || w->port < 0 || w->port > UINT16_MAX) {
         return false;

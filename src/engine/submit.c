@@ -407,15 +407,24 @@ static int64_t free_ports(const struct engine *e, int64_t pods)
 
 /* ---- the command ---- */
 
+void submit_spec_check(const struct engine *e, const struct submit *s,
+                       struct workload_spec *resolved, struct outcome *out)
+{
+    *resolved = s->spec;
+    const struct project *project = find_project(e, s->project, out);
+    if (project && spec_numbers_ok(&s->spec, out) && texts_ok(&s->spec.pod, out) &&
+        (!s->spec.has_master || texts_ok(&s->spec.master, out)) && pools_known(e, &s->spec, out) &&
+        node_type_ok(e, project, s, out) && ids_ok(e, s, out)) {
+        fill_defaults(e, project, s->kind, resolved);
+    }
+}
+
 void submit_check(const struct engine *e, const struct input *in, struct workload_spec *resolved,
                   struct outcome *out)
 {
     const struct submit *s = &in->submit;
-    *resolved = s->spec;
-    const struct project *project = find_project(e, s->project, out);
-    if (!project || !name_ok(s->name, out) || !spec_numbers_ok(&s->spec, out) ||
-        !texts_ok(&s->spec.pod, out) || (s->spec.has_master && !texts_ok(&s->spec.master, out)) ||
-        !pools_known(e, &s->spec, out) || !node_type_ok(e, project, s, out) || !ids_ok(e, s, out)) {
+    submit_spec_check(e, s, resolved, out);
+    if (out->status != STATUS_OK || !name_ok(s->name, out)) {
         return;
     }
     const struct workload *same = engine_find_name(e, s->project, s->name);
@@ -439,7 +448,6 @@ void submit_check(const struct engine *e, const struct input *in, struct workloa
         err_hint(&out->err, "delete distributed work that is not needed any more");
         return;
     }
-    fill_defaults(e, project, s->kind, resolved);
     out->id = s->id;
 }
 

@@ -200,7 +200,10 @@ static void thaw_workload(const struct thawer *t, uint32_t ix)
     if (waits) {
         why = thaw_why(t, r);
         why.until_ms = why.code == REASON_GATED ? retry_at(w, t->now_ms) : why.until_ms;
-        if (why.code == REASON_GATED && why.until_ms == TIME_NEVER && w->spec.parallel_max > 0) {
+        if (why.code == REASON_GATED && w->updates_count > 0) {
+            why = (struct why){.code = REASON_UPDATING, .pool = why.pool, .until_ms = TIME_NEVER};
+        } else if (why.code == REASON_GATED && why.until_ms == TIME_NEVER &&
+                   w->spec.parallel_max > 0) {
             why = (struct why){.code = REASON_PARALLELISM,
                                .pool = why.pool,
                                .bound = w->spec.parallel_max,

@@ -20,9 +20,6 @@ static const struct field plan_apply_fields[] = {
 static const struct record record_plan_apply = RECORD("plan_apply", struct plan_apply,
                                                       plan_apply_fields);
 
-static const struct field pod_id_fields[] = {F_UUID(1, struct pod_id, id)};
-static const struct record record_pod_id = RECORD("pod_id", struct pod_id, pod_id_fields);
-
 static const struct field submit_fields[] = {
     F_UUID(1, struct submit, id),
     F_STR(2, struct submit, name),
@@ -159,6 +156,7 @@ bool input_is_command(enum input_kind kind)
     case INPUT_IDENTITY:
     case INPUT_NODE_DRAIN:
     case INPUT_NODE_UNDRAIN:
+    case INPUT_UPDATE:
     case INPUT_NAME_CLUSTER:
         return true;
     case INPUT_NONE:

@@ -30,6 +30,7 @@ enum input_kind {
     INPUT_NODE_UNDRAIN,
     INPUT_POD_CHECKPOINT, /* an observation: the job said that its work is safe */
     INPUT_POD_IDLE, /* the same: it uses none of its devices since pod.at_ms; 0: it does again */
+    INPUT_UPDATE,   /* a command: target is to be as submit.spec says, made from submit.asked */
     INPUT_KIND_COUNT
 };
 
@@ -49,9 +50,7 @@ struct submit {
     enum workload_kind kind;
     struct workload_spec spec;
     struct str asked; /* what it was made from, JSON; kept for those who ask, not looked into */
-    struct pod_id {
-        struct uuid id;
-    } *pod_ids; /* minted at the edge, one per pod */
+    struct pod_id *pod_ids; /* minted at the edge, one per pod */
     uint32_t pod_ids_count;
 };
 struct name_cluster {

@@ -69,7 +69,8 @@
     X(STOPPED_RUN_LIMIT, "RunTimeLimitReached")                                                      \
     X(STOPPED_IDLE_LIMIT, "IdleTimeLimitReached")                                                    \
     /* it waits: added later */                                                                      \
-    X(PARALLELISM, "ParallelismReached") /* bound: so many of its pods at a time */
+    X(PARALLELISM, "ParallelismReached") /* bound: so many of its pods at a time */                  \
+    X(UPDATING, "BeingUpdated")          /* its pods are stopped first, to start as it will be */
 
 enum reason_code {
 #define X(code, name) REASON_##code,

@@ -161,6 +161,16 @@ static const struct field event_fields[] = {
 };
 const struct record record_event = RECORD("event", struct event, event_fields);
 
+static const struct field pod_id_fields[] = {F_UUID(1, struct pod_id, id)};
+const struct record record_pod_id = RECORD("pod_id", struct pod_id, pod_id_fields);
+
+static const struct field update_fields[] = {
+    F_RECORD(1, struct update, spec, record_workload_spec),
+    F_STR(2, struct update, asked),
+    F_LIST(3, struct update, pod_ids, record_pod_id),
+};
+static const struct record record_update = RECORD("update", struct update, update_fields);
+
 static const struct field workload_fields[] = {
     F_UUID(1, struct workload, id),
     F_STR(2, struct workload, name),
@@ -190,6 +200,7 @@ static const struct field workload_fields[] = {
     F_I64(26, struct workload, checkpoint_ms),
     F_I64(27, struct workload, run_before_ms),
     F_I64(28, struct workload, noticed_ms),
+    F_LIST(29, struct workload, updates, record_update),
 };
 const struct record record_workload = RECORD("workload", struct workload, workload_fields);
 
@@ -346,6 +357,9 @@ struct str workload_phase(const struct workload *w)
     }
     if (w->desired == WANT_STOPPED) {
         return held > 0 ? STR("Stopping") : STR("Stopped");
+    }
+    if (w->updates_count > 0) {
+        return STR("Updating");
     }
     if (n.running + n.succeeded > 0 && n.running + n.binding > 0 && n.binding == 0) {
         return (int64_t)(n.running + n.succeeded) >= w->spec.pods_min ? STR("Running")

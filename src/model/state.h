@@ -186,8 +186,9 @@ enum event_kind {
     EVENT_NODE_LOST,
     EVENT_DRAINING, /* notice: the place of the pod is being drained; why.until_ms: the deadline */
     EVENT_LIMIT_NEAR, /* notice: half of the time that why.code will stop it for is over; until_ms */
+    EVENT_UPDATED,
 };
-enum { EVENT_KINDS = EVENT_LIMIT_NEAR + 1 };
+enum { EVENT_KINDS = EVENT_UPDATED + 1 };
 struct event {
     int64_t at_ms;
     enum event_kind kind;
@@ -196,6 +197,17 @@ struct event {
     struct str author;     /* who asked, "" for weir itself */
     struct why why;        /* EVICTED, WAITING */
     int64_t exit_code;
+};
+
+struct pod_id {
+    struct uuid id;
+};
+/* What a workload will be once the pods that run as it is now have stopped. */
+struct update {
+    struct workload_spec spec; /* resolved */
+    struct str asked;
+    struct pod_id *pod_ids; /* of all its pods; those that are there keep theirs */
+    uint32_t pod_ids_count;
 };
 
 enum workload_desired { WANT_RUN, WANT_STOPPED, WANT_DELETED };
@@ -221,7 +233,9 @@ struct workload {
     struct pod *pods;
     struct event *events; /* oldest first, the last EVENTS_MAX */
     uint32_t pods_count, events_count;
-    struct why why; /* why it waits now; code 0 when it does not */
+    struct why why;         /* why it waits now; code 0 when it does not */
+    struct update *updates; /* one, or none */
+    uint32_t updates_count;
     /* A round through its pools: begun when state.change_seq was tried_seq, at tried_ms; it has
      * moved on tried_count times since, and rests when it has seen them all. */
     int64_t tried_seq, tried_ms;
@@ -286,9 +300,9 @@ struct state {
 
 enum { EVENTS_MAX = 64, ANSWERS_MAX = 4096 };
 
-extern const struct record record_label, record_node, record_pod_spec, record_workload_spec,
-    record_pod, record_why, record_event, record_workload, record_claim, record_answer,
-    record_state, record_held_device, record_book, record_drain;
+extern const struct record record_pod_id, record_label, record_node, record_pod_spec,
+    record_workload_spec, record_pod, record_why, record_event, record_workload, record_claim,
+    record_answer, record_state, record_held_device, record_book, record_drain;
 
 /* Derived words of the product: phase of a workload as Run:ai names it ("Pending", "Running", …). */
 struct str workload_phase(const struct workload *w);

@@ -56,6 +56,7 @@ static int rank(enum reason_code code)
     case REASON_QUEUE_NOT_LEAF:
     case REASON_GATED:
     case REASON_PARALLELISM:
+    case REASON_UPDATING:
     case REASON_NOT_READY:
         return 13;
     case REASON_EVICTED_RECLAIM:

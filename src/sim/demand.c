@@ -234,9 +234,13 @@ void demand_next(struct sim_demand *d, const struct state *s, struct arena *aren
     } else if (s->workloads_count == 0 || (dice < 600 && !full)) {
         random_submit(d, arena, out);
     } else {
-        static const enum input_kind kinds[] = {INPUT_DELETE, INPUT_DELETE, INPUT_SUSPEND,
-                                                INPUT_RESUME, INPUT_RESUME};
-        out->kind = kinds[prng_below(p, COUNT_OF(kinds))];
+        static const enum input_kind kinds[] = {INPUT_UPDATE,  INPUT_DELETE, INPUT_DELETE,
+                                                INPUT_SUSPEND, INPUT_RESUME, INPUT_RESUME};
+        enum input_kind kind = kinds[prng_below(p, COUNT_OF(kinds))];
+        if (kind == INPUT_UPDATE) {
+            random_submit(d, arena, out);
+        }
+        out->kind = kind;
         out->target = prng_chance(p, 20) ? mint(p)
                                          : s->workloads[prng_below(p, s->workloads_count)].id;
     }

@@ -532,6 +532,21 @@ def walk_other_kinds(w, cluster, project):
     same((found["type"], found["runningPods"], found["actionsSupport"]["suspend"]),
          ("Inference", 2, False))
     same(w.data(api.get_inference, made)["spec"]["autoscaling"]["minReplicas"], 2)
+    replicas = {"spec": {"autoscaling": {"minReplicas": 1, "maxReplicas": 1}}}
+    w.call(api.update_inference_spec, made, replicas)
+    w.until("one is left", lambda: w.data(
+        w.work.workloads.get_workload, made)["runningPods"] == 1)
+    w.call(api.update_inference_spec, made, models.InferenceUpdateRequest(
+        spec=models.InferenceUpdateSpecSpec(
+            environment_variables=[models.EnvironmentVariable(name="MODEL", value="b")])))
+    found = w.data(api.get_inference, made)["spec"]
+    same((found["command"], found["autoscaling"]["minReplicas"],
+          found["environmentVariables"][0]["value"]), ("sleep 600", 1, "b"))
+    w.until("it runs anew", phase_is(w, made, "Running"))
+    same(w.data(w.work.workloads.get_workload, made)["environmentVariables"], {"MODEL": "b"})
+    w.fails(NotFoundException, api.update_inference_spec,
+            "00000000-0000-4000-8000-000000000000", replicas)
+    w.done("update_inference_spec")
     types = [models.InferenceWorkloadMetricType.THROUGHPUT]
     answer = w.call(api.get_inference_workload_metrics, made, types, **now_span())
     same((answer.status_code, answer.data["measurements"][0]["values"]), (207, []))

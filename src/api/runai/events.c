@@ -25,6 +25,7 @@ static const struct {
     [EVENT_NODE_LOST] = {STRS("NodeLost"),      STRS("Pending"),      true },
     [EVENT_DRAINING] = {STRS("Draining"),      STRS(""),             true },
     [EVENT_LIMIT_NEAR] = {STRS("TimeLimitNear"), STRS(""),             true },
+    [EVENT_UPDATED] = {STRS("Updated"),       STRS("Updating"),     false},
 };
 _Static_assert(COUNT_OF(kinds) == EVENT_KINDS, "words for each kind of event");
 

@@ -243,7 +243,6 @@ static const struct route routes[] = {
     LATER("GET", "/api/v1/workloads/inferences/revisions/{revisionId}/history",
           "get_revision_history"),
     LATER("GET", "/api/v1/workloads/inferences/revisions/{revisionId}/pods", "get_revision_pods"),
-    LATER("PATCH", "/api/v1/workloads/inferences/{workloadId}", "update_inference_spec"),
     LATER("GET", "/api/v1/workloads/inferences/{workloadId}/revisions",
           "get_inference_workload_revisions"),
     LATER("GET", "/api/v1/workloads/inferences/{workloadId}/revisions/count",

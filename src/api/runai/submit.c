@@ -160,6 +160,72 @@ static void create(struct call *c, enum workload_kind kind)
     call_command(c, &in, on_created);
 }
 
+/* ---- changing ---- */
+
+static struct doc **append(struct call *c, struct doc **link, struct str key, const struct doc *d)
+{
+    *link = ARENA_NEW(c->arena, struct doc);
+    **link = *d;
+    (*link)->key = key;
+    (*link)->next = NULL;
+    return &(*link)->next;
+}
+
+/* base with the members of change in place of its own; members that are maps are merged where `deep`. */
+static struct doc *merged(struct call *c, const struct doc *base, const struct doc *change,
+                          bool deep)
+{
+    struct doc *out = ARENA_NEW(c->arena, struct doc);
+    struct doc **link = &out->child;
+    out->kind = DOC_MAP;
+    for (const struct doc *d = base->child; d != NULL; d = d->next) {
+        const struct doc *new = change != NULL ? doc_get(change, d->key) : NULL; /* null too */
+        if (new == NULL) {
+            link = append(c, link, d->key, d);
+        } else if (deep && new->kind == DOC_MAP && d->kind == DOC_MAP) {
+            link = append(c, link, d->key, merged(c, d, new, false));
+        }
+    }
+    for (const struct doc *d = change != NULL ? change->child : NULL; d != NULL; d = d->next) {
+        const struct doc *old = body_get(base, d->key);
+        bool in = deep && old != NULL && old->kind == DOC_MAP && d->kind == DOC_MAP;
+        if (!in && d->kind != DOC_NULL) {
+            link = append(c, link, d->key, d);
+        }
+    }
+    return out;
+}
+
+static void update_inference(struct call *c)
+{
+    const struct workload *wl = path_workload_of(c, WORKLOAD_INFERENCE);
+    struct input in = {.kind = INPUT_UPDATE, .version = INPUT_VERSION};
+    if (wl == NULL) {
+        return;
+    }
+    const struct doc *asked = workload_asked(c, wl);
+    const struct doc *spec = body_get(asked, STR("spec"));
+    if (spec == NULL) {
+        struct err err;
+        err_set(&err, STATUS_CONFLICT, "workload \"" STR_FMT "\" was not made through this path",
+                STR_ARG(wl->name));
+        err_hint(&err, "submit it again as it should be");
+        call_fail(c, &err);
+        return;
+    }
+    struct doc *change = ARENA_NEW(c->arena, struct doc);
+    *change = (struct doc){.kind = DOC_MAP};
+    (void)append(c, &change->child, STR("spec"),
+                 merged(c, spec, body_get(c->body, STR("spec")), true));
+    c->body = merged(c, asked, change, false);
+    if (spec_read(c, WORKLOAD_INFERENCE, &in.submit.spec)) {
+        in.target = wl->id;
+        in.submit.asked = asked_text(c);
+        submit_mint(&in.submit, c->arena);
+        call_command(c, &in, on_created);
+    }
+}
+
 /* ---- the life of one ---- */
 
 static void on_changed(struct call *c, const struct outcome *outcome)
@@ -235,6 +301,7 @@ static const struct schema_row schemas[] = {
     {"TrainingCreationRequest",    HEAD ", spec TrainingSpec"                               },
     {"DistributedCreationRequest",
      HEAD ", spec DistributedSpec, masterSpecSameAsWorker bool?, masterSpec TrainingSpec?"  },
+    {"InferenceUpdateRequest",     "spec InferenceSpec"                                     },
     {"InferenceCreationRequest",   HEAD ", spec InferenceSpec"                              },
     {"Workspace",                  REPLY ", spec* WorkspaceSpec"                            },
     {"Training",                   REPLY ", spec* TrainingSpec"                             },
@@ -318,6 +385,10 @@ static const struct route routes[] = {
     STOP_ROWS("distributed", distributed, "trainings"),
     KIND_ROWS("inferences", "inference1", "InferenceCreationRequest", "Inference", inference,
               "inferences"),
+    {"PATCH", P "/inferences/{workloadId:uuid}", "update_inference_spec", update_inference, NULL,
+       "InferenceUpdateRequest", 202, "Inference",
+       "Change an inference workload: the number of its replicas while the others run on, anything "
+     "else by stopping them first", 0, "update inferences at workload workloadId"},
 };
 
 const struct route_group group_submit = ROUTE_GROUP("WorkloadKinds", routes, schemas);

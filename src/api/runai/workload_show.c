@@ -45,8 +45,8 @@ const struct doc *workload_asked(const struct call *c, const struct workload *wl
 {
     struct doc *root = NULL;
     struct err err;
-    return wl->asked.len > 0 && json_doc(wl->asked, c->arena, &root, &err) == STATUS_OK ? root
-                                                                                        : NULL;
+    struct str asked = wl->updates_count > 0 ? wl->updates[0].asked : wl->asked;
+    return asked.len > 0 && json_doc(asked, c->arena, &root, &err) == STATUS_OK ? root : NULL;
 }
 
 bool workload_is_deleted(const struct workload *wl)

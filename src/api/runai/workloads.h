@@ -8,7 +8,8 @@
 struct str kind_type(enum workload_kind kind);
 struct str kind_category(enum workload_kind kind); /* "Train" */
 struct str workload_framework(enum framework f);   /* "PyTorch"; "": none */
-/* workload_asked reads back what a workload was made from, NULL: it was made another way. */
+/* workload_asked reads back what a workload was made from, or last asked to be, NULL: it was
+ * made another way. */
 const struct doc *workload_asked(const struct call *c, const struct workload *wl);
 /* workload_is_deleted: it was, and nothing of it runs any more. */
 bool workload_is_deleted(const struct workload *wl);
