@@ -15,6 +15,7 @@ const struct route_group *const route_groups[] = {
     &group_workload_telemetry,
     &group_workload_metrics,
     &group_pods,
+    &group_workload_types,
     &group_amounts,
     &group_submit,
     &group_specs,

@@ -100,11 +100,17 @@ static struct entry *batch_add(struct batch *b, const struct input *input, write
 static struct str command_name(enum input_kind kind)
 {
     static const struct str names[INPUT_KIND_COUNT] = {
-        [INPUT_PLAN_APPLY] = STRS("plan apply"), [INPUT_SUBMIT] = STRS("submit"),
-        [INPUT_UPDATE] = STRS("update"),         [INPUT_SUSPEND] = STRS("suspend"),
-        [INPUT_RESUME] = STRS("resume"),         [INPUT_DELETE] = STRS("delete"),
-        [INPUT_IDENTITY] = STRS("identity"),     [INPUT_NAME_CLUSTER] = STRS("name cluster"),
-        [INPUT_NODE_DRAIN] = STRS("node drain"), [INPUT_NODE_UNDRAIN] = STRS("node undrain"),
+        [INPUT_PLAN_APPLY] = STRS("plan apply"),
+        [INPUT_SUBMIT] = STRS("submit"),
+        [INPUT_UPDATE] = STRS("update"),
+        [INPUT_WORKLOAD_TYPE] = STRS("workload type"),
+        [INPUT_SUSPEND] = STRS("suspend"),
+        [INPUT_RESUME] = STRS("resume"),
+        [INPUT_DELETE] = STRS("delete"),
+        [INPUT_IDENTITY] = STRS("identity"),
+        [INPUT_NAME_CLUSTER] = STRS("name cluster"),
+        [INPUT_NODE_DRAIN] = STRS("node drain"),
+        [INPUT_NODE_UNDRAIN] = STRS("node undrain"),
     };
     return names[kind];
 }

@@ -128,6 +128,7 @@ static enum status load(struct engine *e, struct str bytes, struct err *err)
                                               s.identity.keys_count,  s.identity.roles_count,
                                               s.identity.rules_count, s.identity.providers_count};
     e->drains_cap = s.drains_count;
+    e->types_cap = s.types_count;
     leave_room(e);
     e->compact_at_bytes = 2 * e->arenas[other].used_bytes + COMPACT_SLACK;
     tables_build(e);
@@ -181,12 +182,16 @@ static int64_t digest(const struct input *in)
                           .submit = in->submit,
                           .name_cluster = in->name_cluster,
                           .refused = in->refused,
+                          .type_change = in->type_change,
                           .identity = in->identity};
     asked.submit.id = (struct uuid){{0}};
     asked.submit.pod_ids = NULL;
     asked.submit.pod_ids_count = 0;
     asked.name_cluster.id = asked.submit.id;
     forget_minted(&asked.identity);
+    if (asked.type_change.op == TYPE_ADD) {
+        asked.type_change.type.id = asked.submit.id;
+    }
     struct buf bytes;
     buf_init(&bytes, CHECKPOINT_MAX);
     record_encode(&record_input, &asked, &bytes);
@@ -288,6 +293,9 @@ static void check_command(const struct engine *e, const struct input *in, struct
     case INPUT_UPDATE:
         update_check(e, in, &ahead->resolved, out);
         return;
+    case INPUT_WORKLOAD_TYPE:
+        types_check(e, in, out);
+        return;
     case INPUT_SUSPEND:
     case INPUT_RESUME:
     case INPUT_DELETE:
@@ -359,6 +367,9 @@ static void change(struct step *st, const struct plan_ahead *ahead)
     case INPUT_UPDATE:
         update_apply(st, &ahead->resolved);
         return;
+    case INPUT_WORKLOAD_TYPE:
+        types_apply(st);
+        return;
     case INPUT_SUSPEND:
     case INPUT_RESUME:
     case INPUT_DELETE:
@@ -411,6 +422,7 @@ static bool may_free(enum input_kind kind)
     case INPUT_POD_CHECKPOINT:
     case INPUT_POD_IDLE:
     case INPUT_NODE_DRAIN:
+    case INPUT_WORKLOAD_TYPE:
     case INPUT_NODE_SEEN:
     case INPUT_SUBMIT:
     case INPUT_NAME_CLUSTER:

@@ -214,6 +214,17 @@ static void next_identity(struct bytes *b, struct arena *a, struct identity_chan
                             .permissions_count = next(b, 2)};
 }
 
+static void next_type(struct bytes *b, struct type_change *out)
+{
+    out->op = (enum type_op)next(b, 4);
+    out->type = (struct workload_type){.id = next_id(b, 4),
+                                       .kind_plus_one = next(b, 3) == 0 ? next(b, 6) : 0,
+                                       .name = next_name(b),
+                                       .group = next_name(b),
+                                       .category = (enum category)next(b, CATEGORY_COUNT + 1),
+                                       .priority = next(b, 160)};
+}
+
 static void next_input(struct bytes *b, struct arena *a, struct input *in)
 {
     *in = (struct input){.kind = (enum input_kind)next(b, INPUT_KIND_COUNT + 2)};
@@ -224,6 +235,8 @@ static void next_input(struct bytes *b, struct arena *a, struct input *in)
         next_plan(b, a, &in->plan_apply);
     } else if (in->kind == INPUT_SUBMIT || in->kind == INPUT_UPDATE) {
         next_submit(b, a, &in->submit);
+    } else if (in->kind == INPUT_WORKLOAD_TYPE) {
+        next_type(b, &in->type_change);
     } else if (in->kind == INPUT_NODE_SEEN) {
         next_node(b, a, &in->node);
     } else if (in->kind == INPUT_TICK) {

@@ -60,7 +60,7 @@ struct engine {
     uint32_t live;
     size_t compact_at_bytes;
     struct state s;
-    uint32_t books_cap, workloads_cap, answers_cap, nodes_cap, drains_cap;
+    uint32_t types_cap, books_cap, workloads_cap, answers_cap, nodes_cap, drains_cap;
     struct identity_caps {
         uint32_t users, applications, keys, roles, rules, providers;
     } identity_caps;
@@ -180,6 +180,10 @@ void update_check(const struct engine *e, const struct input *in, struct workloa
                   struct outcome *out);
 void update_apply(struct step *st, const struct workload_spec *resolved);
 void update_settle(struct step *st, uint32_t row);
+/* types.c */
+void types_check(const struct engine *e, const struct input *in, struct outcome *out);
+void types_apply(struct step *st);
+bool types_sound(const struct state *s);
 void name_cluster_check(const struct input *in, struct outcome *out);
 void name_cluster_apply(struct step *st);
 void life_check(const struct engine *e, const struct input *in, struct outcome *out);

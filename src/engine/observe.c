@@ -245,6 +245,7 @@ void observe_apply(struct step *st)
     case INPUT_NODE_DRAIN:
     case INPUT_NODE_UNDRAIN:
     case INPUT_UPDATE:
+    case INPUT_WORKLOAD_TYPE:
     case INPUT_KIND_COUNT:
         return;
     }

@@ -267,6 +267,9 @@ enum status state_sound(const struct state *s, struct arena *scratch, struct err
             return err_set(err, STATUS_CORRUPT, "the books of past use in the state are damaged");
         }
     }
+    if (!types_sound(s)) {
+        return err_set(err, STATUS_CORRUPT, "the types of workloads in the state are damaged");
+    }
     if (!identity_sound(&s->identity)) {
         return err_set(err, STATUS_CORRUPT,
                        "users, keys, roles or access rules in the state are damaged");

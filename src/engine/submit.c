@@ -273,20 +273,6 @@ static void all_pools(const struct plan *plan, struct arena *a, struct workload_
     s->pools[s->pools_count++].value = DEFAULT_NAME;
 }
 
-static int64_t kind_priority(enum workload_kind kind)
-{
-    switch (kind) {
-    case WORKLOAD_TRAINING:
-    case WORKLOAD_DISTRIBUTED:
-        return 40; // low
-    case WORKLOAD_WORKSPACE:
-        return 125; // high
-    case WORKLOAD_INFERENCE:
-        return 150; // very high
-    }
-    return 40;
-}
-
 static bool is_listed(const struct str_item *types, uint32_t count, struct str type)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -357,7 +343,7 @@ static void fill_defaults(const struct engine *e, const struct project *project,
 {
     if (s->priority == 0) {
         s->priority = project->default_priority > 0 ? project->default_priority
-                                                    : kind_priority(kind);
+                                                    : kind_type_of(&e->s, kind).priority;
     }
     if (s->preemptibility == PREEMPTIBILITY_DEFAULT) {
         s->preemptibility = project->default_preemptibility;

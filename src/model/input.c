@@ -46,6 +46,13 @@ static const struct field pod_report_fields[] = {
 static const struct record record_pod_report = RECORD("pod_report", struct pod_report,
                                                       pod_report_fields);
 
+static const struct field type_change_fields[] = {
+    F_U32(1, struct type_change, op),
+    F_RECORD(2, struct type_change, type, record_workload_type),
+};
+static const struct record record_type_change = RECORD("type_change", struct type_change,
+                                                       type_change_fields);
+
 static const struct field refused_fields[] = {
     F_STR(1, struct refused, what),
     F_U32(2, struct refused, status),
@@ -122,6 +129,7 @@ static const struct field input_fields[] = {
     F_RECORD(16, struct input, origin, record_origin),
     F_RECORD(17, struct input, drain, record_drain_ask),
     F_RECORD(20, struct input, name_cluster, record_name_cluster),
+    F_RECORD(21, struct input, type_change, record_type_change),
 };
 const struct record record_input = RECORD("input", struct input, input_fields);
 
@@ -157,6 +165,7 @@ bool input_is_command(enum input_kind kind)
     case INPUT_NODE_DRAIN:
     case INPUT_NODE_UNDRAIN:
     case INPUT_UPDATE:
+    case INPUT_WORKLOAD_TYPE:
     case INPUT_NAME_CLUSTER:
         return true;
     case INPUT_NONE:

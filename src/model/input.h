@@ -31,6 +31,7 @@ enum input_kind {
     INPUT_POD_CHECKPOINT, /* an observation: the job said that its work is safe */
     INPUT_POD_IDLE, /* the same: it uses none of its devices since pod.at_ms; 0: it does again */
     INPUT_UPDATE,   /* a command: target is to be as submit.spec says, made from submit.asked */
+    INPUT_WORKLOAD_TYPE, /* a command */
     INPUT_KIND_COUNT
 };
 
@@ -72,6 +73,16 @@ struct drain_ask {
     bool moves;
     int64_t within_ms; /* what still runs there after this time is stopped; -1: never */
     struct str reason;
+};
+/* WORKLOAD_TYPE: what each reads of type. */
+enum type_op {
+    TYPE_ADD,    /* all; id minted at the edge */
+    TYPE_SET,    /* id (and kind_plus_one, of weir's own), category, priority, interfaces */
+    TYPE_REMOVE, /* id, kind_plus_one */
+};
+struct type_change {
+    enum type_op op;
+    struct workload_type type;
 };
 struct refused {
     struct str what;
@@ -140,6 +151,7 @@ struct input {
     struct identity_change identity;
     struct origin origin;
     struct drain_ask drain;
+    struct type_change type_change;
 };
 
 bool input_is_command(enum input_kind kind); /* REFUSED is none */

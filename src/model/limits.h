@@ -58,6 +58,9 @@
 #define GRACE_MAX_MS          (INT64_C(24) * 3600 * 1000)
 #define KEY_LEN_MAX           256u /* of an idempotency key */
 
+#define WORKLOAD_TYPES_MAX  1000u   /* registered kinds, and changed ones of weir's own */
+#define TYPE_INTERFACES_MAX 262144u /* bytes */
+
 /* ---- identity ---- */
 #define IDENTITY_NAME_LEN_MAX 254u /* of a user; an e-mail address has at most as much */
 #define CLIENT_NAME_LEN_MAX   63u  /* of a service account, an access key */

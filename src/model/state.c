@@ -237,6 +237,15 @@ static const struct field book_fields[] = {
 };
 const struct record record_book = RECORD("book", struct book, book_fields);
 
+static const struct field workload_type_fields[] = {
+    F_UUID(1, struct workload_type, id),        F_U32(2, struct workload_type, kind_plus_one),
+    F_STR(3, struct workload_type, name),       F_STR(4, struct workload_type, group),
+    F_U32(5, struct workload_type, category),   F_I64(6, struct workload_type, priority),
+    F_STR(7, struct workload_type, interfaces), STAMP_FIELDS(8, struct workload_type),
+};
+const struct record record_workload_type = RECORD("workload_type", struct workload_type,
+                                                  workload_type_fields);
+
 static const struct field state_fields[] = {
     F_I64(1, struct state, seq),
     F_I64(2, struct state, now_ms),
@@ -251,11 +260,28 @@ static const struct field state_fields[] = {
     F_LIST(11, struct state, books, record_book),
     F_RECORD(12, struct state, identity, record_identity),
     F_LIST(13, struct state, drains, record_drain),
+    F_LIST(14, struct state, types, record_workload_type),
     F_UUID(20, struct state, cluster_id),
     F_STR(21, struct state, cluster_name),
     F_I64(22, struct state, cluster_ms),
 };
 const struct record record_state = RECORD("state", struct state, state_fields);
+
+struct workload_type kind_type_of(const struct state *s, enum workload_kind kind)
+{
+    static const struct workload_type at_first[] = {
+        [WORKLOAD_TRAINING] = {.category = CATEGORY_TRAIN,  .priority = 40 }, /* low */
+        [WORKLOAD_WORKSPACE] = {.category = CATEGORY_BUILD,  .priority = 125}, /* high */
+        [WORKLOAD_INFERENCE] = {.category = CATEGORY_DEPLOY, .priority = 150}, /* very high */
+        [WORKLOAD_DISTRIBUTED] = {.category = CATEGORY_TRAIN,  .priority = 40 },
+    };
+    for (uint32_t i = 0; i < s->types_count; i++) {
+        if (s->types[i].kind_plus_one == (uint32_t)kind + 1) {
+            return s->types[i];
+        }
+    }
+    return at_first[kind];
+}
 
 /* ---- derived words ---- */
 

@@ -62,6 +62,20 @@ enum workload_kind {
     WORKLOAD_DISTRIBUTED
 };
 
+/* Types of workloads: what they are for, and the priority they have by default. A row with
+ * kind_plus_one is about one of weir's own kinds, which is not what it was at first; the others are
+ * kinds of Kubernetes that somebody registered. */
+enum category { CATEGORY_BUILD, CATEGORY_TRAIN, CATEGORY_DEPLOY, CATEGORY_COUNT };
+struct workload_type {
+    struct uuid id;
+    uint32_t kind_plus_one;
+    struct str name, group; /* of a registered kind */
+    enum category category;
+    int64_t priority;      /* a number of priority.h */
+    struct str interfaces; /* JSON list; kept for those who ask, not looked into */
+    struct stamp stamp;
+};
+
 /* What one pod asks for and runs. */
 struct pod_spec {
     struct str image;      /* "host" or "": the command runs on the host */
@@ -294,7 +308,9 @@ struct state {
     struct answer *answers; /* the last ANSWERS_MAX, oldest first */
     struct book *books;     /* in order of creation, one for a pool and project */
     struct drain *drains;
+    struct workload_type *types; /* in order of creation */
     uint32_t nodes_count, workloads_count, claims_count, answers_count, books_count, drains_count;
+    uint32_t types_count;
     struct identity identity;
 };
 
@@ -302,12 +318,15 @@ enum { EVENTS_MAX = 64, ANSWERS_MAX = 4096 };
 
 extern const struct record record_pod_id, record_label, record_node, record_pod_spec,
     record_workload_spec, record_pod, record_why, record_event, record_workload, record_claim,
-    record_answer, record_state, record_held_device, record_book, record_drain;
+    record_answer, record_workload_type, record_state, record_held_device, record_book,
+    record_drain;
 
 /* Derived words of the product: phase of a workload as Run:ai names it ("Pending", "Running", …). */
 struct str workload_phase(const struct workload *w);
 /* workload_pod: what the pod of that index (< pods_count) asks for and runs. */
 const struct pod_spec *workload_pod(const struct workload *w, uint32_t pod);
+/* kind_type_of gives what a kind is for and its default priority, as somebody set it or at first. */
+struct workload_type kind_type_of(const struct state *s, enum workload_kind kind);
 /* workload_stop_at_ms: when scheduling rules stop it, as it is now; INT64_MAX: they do not. *limit_ms:
  * by which limit, of run_max_ms (*idle false) or idle_max_ms. */
 int64_t workload_stop_at_ms(const struct workload *w, bool *idle, int64_t *limit_ms);

@@ -576,7 +576,7 @@ def walk_batch(w, cluster, project, training):
     w.done("batch_workloads", "delete_training")
 
 
-def walk_properties(w):
+def walk_properties(w, cluster, project):
     api = w.work.workload_properties
     categories = w.data(api.list_categories)["categories"]
     same({c["name"] for c in categories}, {"Build", "Train", "Deploy"})
@@ -587,8 +587,40 @@ def walk_properties(w):
     values = w.data(api.get_workload_priorities, sort_by="value", sort_order="desc")["priorities"]
     same([p["value"] for p in values], [150, 125, 90, 80, 65, 40, 25])
     # Nothing changes these, so nothing can be read back but what they are.
-    w.partial("list_categories", "get_category_by_id", "list_workload_types", "get_workload_type",
-              "get_workload_priorities")
+    w.partial("list_categories", "get_category_by_id", "get_workload_priorities")
+
+    by_name = {c["name"]: c["id"] for c in categories}
+    rank = {p["name"]: p["id"] for p in values}
+    made = w.data(api.create_workload_type, models.WorkloadTypeCreateFields(
+        category_id=by_name["Train"], priority_id=rank["low"], name="RayJob", group="ray.io",
+        resource_interfaces=[{"spec": {"version": "v1"}}]))
+    w.fails(ConflictException, api.create_workload_type, {
+        "categoryId": by_name["Train"], "priorityId": rank["high"], "name": "RayJob",
+        "group": "ray.io"})
+    found = w.data(api.list_workload_types, external_types_only=True)["types"]
+    same([(t["name"], t["group"], t["resourceInterfaces"][0]["version"]) for t in found],
+         [("RayJob", "ray.io", "v1")])
+    w.call(api.update_workload_type, made["id"], models.WorkloadTypeUpdateFields(
+        category_id=by_name["Deploy"], resource_interfaces=[]))
+    found = w.data(api.get_workload_type, made["id"])
+    same((found["categoryName"], found["priorityName"], found["resourceInterfaces"]),
+         ("Deploy", "low", []))
+    w.call(api.delete_workload_type, made["id"])
+    w.fails(NotFoundException, api.get_workload_type, made["id"])
+
+    # Of weir's own kinds too: what is submitted from then on has that priority.
+    workspace = w.data(api.list_workload_types, filter_by=["name==Workspace"])["types"][0]["id"]
+    w.call(api.update_workload_type, workspace, {"priorityId": rank["medium"]})
+    one = w.data(w.work.workspaces.create_workspace1, {
+        "name": "walk-p", "projectId": project, "clusterId": cluster,
+        "spec": {"command": "sleep 600", "terminationGracePeriodSeconds": 1}})["workloadId"]
+    found = w.data(w.work.workloads.get_workload, one)
+    same((found["priorityClassName"], found["category"]), ("medium", "Build"))
+    w.call(api.update_workload_type, workspace, {"priorityId": rank["high"]})
+    w.call(w.work.workspaces.delete_workspace, one)
+    w.until("it is gone", is_gone(w, one))
+    w.done("create_workload_type", "list_workload_types", "get_workload_type",
+           "update_workload_type", "delete_workload_type")
 
 
 def as_user(make, token):
@@ -815,7 +847,7 @@ def main():
     walk_read_model(w, cluster, project, training, node)
     walk_other_kinds(w, cluster, project)
     walk_batch(w, cluster, project, training)
-    walk_properties(w)
+    walk_properties(w, cluster, project)
     walk_users(w, make)
     walk_service_accounts(w, make)
     walk_idps(w)

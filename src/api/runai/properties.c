@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types, categories and priorities of workloads: fixed ones. Their ids are made of their names.
+// Categories and priorities of workloads: fixed ones.
+
 #include <string.h>
 
-#include "api/runai/workloads.h"
+#include "api/runai/properties.h"
 #include "base/hash.h"
 #include "model/priority.h"
 
-static struct uuid id_of(const char *what, struct str name)
+struct uuid property_id(const char *what, struct str name)
 {
     uint8_t bytes[16];
     for (uint64_t i = 0; i < 2; i++) {
@@ -20,16 +21,35 @@ static struct uuid id_of(const char *what, struct str name)
 
 static const struct {
     struct str name, description;
-} categories[] = {
-    {STRS("Build"),  STRS("Interactive work: non-preemptible and of high priority by default")},
-    {STRS("Train"),  STRS("Work that ends: preemptible and of low priority by default")       },
-    {STRS("Deploy"), STRS("Services: non-preemptible and of very high priority by default")   },
+} categories[CATEGORY_COUNT] = {
+    [CATEGORY_BUILD] = {STRS("Build"),
+                        STRS("Interactive work: non-preemptible and of high priority by default")},
+    [CATEGORY_TRAIN] = {STRS("Train"),
+                        STRS("Work that ends: preemptible and of low priority by default")       },
+    [CATEGORY_DEPLOY] = {STRS("Deploy"),
+                        STRS("Services: non-preemptible and of very high priority by default")   },
 };
+
+struct str category_name(enum category category)
+{
+    return categories[category].name;
+}
+
+bool category_find(struct uuid id, enum category *category)
+{
+    for (uint32_t i = 0; i < CATEGORY_COUNT; i++) {
+        if (uuid_eq(id, property_id("category", categories[i].name))) {
+            *category = (enum category)i;
+            return true;
+        }
+    }
+    return false;
+}
 
 static void show_category(struct jw *w, uint32_t i)
 {
     jw_object_begin(w);
-    show_uuid(w, STR("id"), id_of("category", categories[i].name));
+    show_uuid(w, STR("id"), property_id("category", categories[i].name));
     jw_member_string(w, STR("name"), categories[i].name);
     jw_member_string(w, STR("description"), categories[i].description);
     show_moment(w, STR("createdAt"), 0);
@@ -55,97 +75,15 @@ static void list_categories(struct call *c)
 static void get_category(struct call *c)
 {
     struct uuid id;
+    enum category category;
     struct jw w;
-    bool ok = uuid_parse(c->segments.items[0], &id);
-    for (uint32_t i = 0; ok && i < COUNT_OF(categories); i++) {
-        if (uuid_eq(id, id_of("category", categories[i].name))) {
-            call_begin(c, &w);
-            show_category(&w, i);
-            call_send(c, 200);
-            return;
-        }
+    if (uuid_parse(c->segments.items[0], &id) && category_find(id, &category)) {
+        call_begin(c, &w);
+        show_category(&w, category);
+        call_send(c, 200);
+    } else {
+        fail_unknown(c, "category", c->segments.items[0]);
     }
-    fail_unknown(c, "category", c->segments.items[0]);
-}
-
-/* ---- types ---- */
-
-static const struct column type_columns[] = {
-    {"name",  COLUMN_TEXT},
-    {"group", COLUMN_TEXT},
-};
-
-static struct cell type_cell(void *ctx, uint32_t row, uint32_t column)
-{
-    (void)ctx;
-    return cell_text(column == 0 ? kind_type((enum workload_kind)row) : STR("weir"));
-}
-
-static struct str type_name(void *ctx, uint32_t row)
-{
-    (void)ctx;
-    return kind_type((enum workload_kind)row);
-}
-
-static void show_type(struct jw *w, enum workload_kind kind)
-{
-    static const int64_t priorities[] = {
-        [WORKLOAD_TRAINING] = 40,
-        [WORKLOAD_WORKSPACE] = 125,
-        [WORKLOAD_INFERENCE] = 150,
-        [WORKLOAD_DISTRIBUTED] = 40,
-    };
-    struct str priority = priority_word(priorities[kind]);
-    jw_object_begin(w);
-    show_uuid(w, STR("id"), id_of("type", kind_type(kind)));
-    jw_member_string(w, STR("name"), kind_type(kind));
-    jw_member_string(w, STR("group"), STR("weir"));
-    show_uuid(w, STR("categoryId"), id_of("category", kind_category(kind)));
-    jw_member_string(w, STR("categoryName"), kind_category(kind));
-    show_uuid(w, STR("priorityId"), id_of("priority", priority));
-    jw_member_string(w, STR("priorityName"), priority);
-    jw_object_end(w);
-}
-
-static void list_types(struct call *c)
-{
-    bool external = body_bool(c->args, STR("externalTypesOnly"), false);
-    struct list l = {.c = c,
-                     .columns = type_columns,
-                     .columns_count = COUNT_OF(type_columns),
-                     .cell = type_cell,
-                     .name = type_name,
-                     .rows_count = external ? 0 : WORKLOAD_DISTRIBUTED + 1};
-    struct jw w;
-    if (!list_select(&l)) {
-        return;
-    }
-    call_begin(c, &w);
-    jw_object_begin(&w);
-    jw_key(&w, STR("types"));
-    jw_array_begin(&w);
-    for (uint32_t i = l.first; i < l.end; i++) {
-        show_type(&w, (enum workload_kind)l.rows[i]);
-    }
-    jw_array_end(&w);
-    jw_object_end(&w);
-    call_send(c, 200);
-}
-
-static void get_type(struct call *c)
-{
-    struct uuid id;
-    struct jw w;
-    bool ok = uuid_parse(c->segments.items[0], &id);
-    for (uint32_t i = 0; ok && i <= WORKLOAD_DISTRIBUTED; i++) {
-        if (uuid_eq(id, id_of("type", kind_type((enum workload_kind)i)))) {
-            call_begin(c, &w);
-            show_type(&w, (enum workload_kind)i);
-            call_send(c, 200);
-            return;
-        }
-    }
-    fail_unknown(c, "workload type", c->segments.items[0]);
 }
 
 /* ---- priorities ---- */
@@ -189,7 +127,7 @@ static void list_priorities(struct call *c)
     for (uint32_t i = l.first; i < l.end; i++) {
         const struct priority_word *p = &priority_words[l.rows[i]];
         jw_object_begin(&w);
-        jw_member_string(&w, STR("id"), uuid_str(id_of("priority", p->word), c->arena));
+        jw_member_string(&w, STR("id"), uuid_str(property_id("priority", p->word), c->arena));
         jw_member_string(&w, STR("name"), p->word);
         jw_member_i64(&w, STR("value"), p->value);
         jw_member_string(&w, STR("source"), STR("weir"));
@@ -203,25 +141,18 @@ static void list_priorities(struct call *c)
 /* ---- the rows ---- */
 
 static const struct schema_row schemas[] = {
-    {"WorkloadCategory",   "id* uuid, name* str, description str, createdAt ts, createdBy str"},
-    {"WorkloadTypeConfig", "id uuid, name str, group str, categoryId uuid, categoryName str, "
-                           "priorityId uuid, priorityName str"      },
-    {"WorkloadPriority",   "id* str, name* str, value* int(0..), source str"                  },
+    {"WorkloadCategory", "id* uuid, name* str, description str, createdAt ts, createdBy str"},
+    {"WorkloadPriority", "id* str, name* str, value* int(0..), source str"                  },
 };
 
 static const struct route routes[] = {
     {"GET", "/api/v1/workload-categories",                   "list_categories",         list_categories, NULL, NULL, 200,
-     "{categories* [WorkloadCategory]}",                                                                                                                   "Categories of workloads", 0, "read workload-properties"},
+     "{categories* [WorkloadCategory]}",                                                                                                      "Categories of workloads", 0, "read workload-properties"},
     {"GET", "/api/v1/workload-categories/{categoryId:uuid}", "get_category_by_id",      get_category,
-     NULL,                                                                                                     NULL, 200, "WorkloadCategory",              "One category",            0, "read workload-properties"},
-    {"GET", "/api/v1/workload-types",                        "list_workload_types",     list_types,
-     "externalTypesOnly bool = false, " FILTER_ARGS,                                                           NULL, 200, "{types* [WorkloadTypeConfig]}",
-     "Types of workloads",                                                                                                                                                            0, "read workload-properties"},
-    {"GET", "/api/v1/workload-types/{workloadTypeId:uuid}",  "get_workload_type",       get_type,        NULL,
-     NULL,                                                                                                           200, "WorkloadTypeConfig",            "One type of workloads",   0, "read workload-properties"},
+     NULL,                                                                                                     NULL, 200, "WorkloadCategory", "One category",            0, "read workload-properties"},
     {"GET", "/api/v1/workload-priorities",                   "get_workload_priorities", list_priorities,
      ORDER_ARG ", sortBy 'name'|'source'|'value', " FILTER_ARGS,                                               NULL, 200,
-     "{priorities* [WorkloadPriority]}",                                                                                                                   "Priorities of workloads", 0, "read workload-properties"},
+     "{priorities* [WorkloadPriority]}",                                                                                                      "Priorities of workloads", 0, "read workload-properties"},
 };
 
 const struct route_group group_properties = ROUTE_GROUP("WorkloadProperties", routes, schemas);

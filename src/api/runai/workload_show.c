@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One workload of any kind, in the words of the API.
 #include "api/runai/amounts.h"
+#include "api/runai/properties.h"
 #include "api/runai/workloads.h"
 #include "api/words.h"
 #include "codec/quantity.h"
@@ -20,15 +21,9 @@ struct str kind_type(enum workload_kind kind)
     return words[kind];
 }
 
-struct str kind_category(enum workload_kind kind)
+struct str workload_category(const struct call *c, const struct workload *wl)
 {
-    static const struct str words[] = {
-        [WORKLOAD_TRAINING] = STRS("Train"),
-        [WORKLOAD_WORKSPACE] = STRS("Build"),
-        [WORKLOAD_INFERENCE] = STRS("Deploy"),
-        [WORKLOAD_DISTRIBUTED] = STRS("Train"),
-    };
-    return words[kind];
+    return category_name(kind_type_of(state_of(c), wl->kind).category);
 }
 
 struct str workload_framework(enum framework f)
@@ -260,7 +255,7 @@ void workload_show(struct call *c, struct jw *w, const struct workload *wl, bool
     show_uuid(w, STR("id"), wl->id);
     jw_member_string(w, STR("name"), wl->name);
     jw_member_string(w, STR("type"), kind_type(wl->kind));
-    jw_member_string(w, STR("category"), kind_category(wl->kind));
+    jw_member_string(w, STR("category"), workload_category(c, wl));
     show_place(c, w, wl);
     jw_member_string(w, STR("source"), wl->asked.len > 0 ? STR("Control-plane") : STR("CLI"));
     jw_member_string(w, STR("submittedBy"), wl->author);

@@ -31,7 +31,7 @@ static struct telemetry_row row_of(const struct call *c, const struct workload *
     group_by(c, &r, "Type", kind_type(wl->kind), kind_type(wl->kind));
     group_by(c, &r, "CurrentNodepools", workload_pool(wl), workload_pool(wl));
     group_by(c, &r, "Phase", workload_phase(wl), workload_phase(wl));
-    group_by(c, &r, "Category", kind_category(wl->kind), kind_category(wl->kind));
+    group_by(c, &r, "Category", workload_category(c, wl), workload_category(c, wl));
     return r;
 }
 

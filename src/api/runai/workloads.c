@@ -123,7 +123,7 @@ static struct cell workload_cell(void *ctx, uint32_t row, uint32_t column)
     case COL_PHASE_UPDATED:
         return cell_time(workload_changed_ms(wl));
     case COL_CATEGORY:
-        return cell_text(kind_category(wl->kind));
+        return cell_text(workload_category(c, wl));
     case COL_PENDING:
         return cell_number(wl->pending_ms);
     case COL_RUNNING:

@@ -6,8 +6,8 @@
 
 /* "Training", and the word of the path of its kind: "trainings". */
 struct str kind_type(enum workload_kind kind);
-struct str kind_category(enum workload_kind kind); /* "Train" */
-struct str workload_framework(enum framework f);   /* "PyTorch"; "": none */
+struct str workload_category(const struct call *c, const struct workload *wl); /* "Train" */
+struct str workload_framework(enum framework f); /* "PyTorch"; "": none */
 /* workload_asked reads back what a workload was made from, or last asked to be, NULL: it was
  * made another way. */
 const struct doc *workload_asked(const struct call *c, const struct workload *wl);
