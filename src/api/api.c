@@ -29,6 +29,7 @@ struct show call_show(struct call *c)
         .now_ms = writer_now_ms(c->api->writer),
         .arena = c->arena,
         .sight = call_sight(c),
+        .places = &c->api->places,
     };
 }
 
@@ -397,6 +398,7 @@ void api_free(struct api *api)
     guard_free(api->guard);
     sso_free(api->sso);
     arena_done(&api->book_arena);
+    places_done(&api->places);
     route_table_done(&api->table);
     arena_done(&api->seen_arenas[0]);
     arena_done(&api->seen_arenas[1]);

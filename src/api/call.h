@@ -45,6 +45,7 @@ struct api {
     struct access_book book;
     struct arena book_arena;
     int64_t book_version; /* counts the books made; 0: none yet */
+    struct places places;
     /* live.c */
     struct watcher *watchers;
     struct arena seen_arenas[2]; /* of the fingerprints, in turn */

@@ -62,15 +62,13 @@ static struct sight *sight_of(struct watcher *w)
     return &w->sight;
 }
 
-static void send_event(struct watcher *watcher, struct show *show, const struct workload *wl,
-                       struct uuid gone)
+static void write_event(const struct api *api, struct show *show, const struct workload *wl,
+                        struct uuid gone, struct buf *text)
 {
-    struct buf text;
     struct jw w;
-    buf_init(&text, EVENT_BYTES_MAX);
-    buf_printf(&text, "event: %s\nid: %lld\ndata: ", wl != NULL ? "workload" : "removed",
-               (long long)state_of(watcher->call->api)->seq);
-    jw_init(&w, &text, false);
+    buf_printf(text, "event: %s\nid: %lld\ndata: ", wl != NULL ? "workload" : "removed",
+               (long long)state_of(api)->seq);
+    jw_init(&w, text, false);
     if (wl != NULL) {
         show_workload(show, &w, wl, false);
     } else {
@@ -78,11 +76,7 @@ static void send_event(struct watcher *watcher, struct show *show, const struct 
         jw_member_string(&w, STR("id"), uuid_str(gone, show->arena));
         jw_object_end(&w);
     }
-    buf_str(&text, STR("\n\n"));
-    if (!text.full) {
-        http_stream_write(watcher->call->request, buf_view(&text));
-    }
-    buf_done(&text);
+    buf_str(text, STR("\n\n"));
 }
 
 static bool wants(struct watcher *w, const struct workload *wl)
@@ -91,15 +85,38 @@ static bool wants(struct watcher *w, const struct workload *wl)
            sight_workload(sight_of(w), wl);
 }
 
+/* What one may see, the other may. */
+static bool same_person(const struct watcher *a, const struct watcher *b)
+{
+    const struct subject *x = &a->call->who.subject;
+    const struct subject *y = &b->call->who.subject;
+    return (x->machine && y->machine) ||
+           (!x->machine && !y->machine && x->kind == y->kind && str_eq(x->name, y->name));
+}
+
+/* Written once for those in a row that are the same person: someone with many windows, or the machine's
+ * administrator. */
 static void tell_all(struct api *api, struct show *show, const struct workload *wl,
                      struct uuid gone)
 {
+    const struct watcher *before = NULL;
+    struct buf text;
+    buf_init(&text, EVENT_BYTES_MAX);
     for (struct watcher *w = api->watchers; w != NULL; w = w->next) {
-        if (wl == NULL || wants(w, wl)) {
+        if (wl != NULL && !wants(w, wl)) {
+            continue;
+        }
+        if (before == NULL || !same_person(before, w)) {
+            buf_clear(&text);
             show->sight = sight_of(w);
-            send_event(w, show, wl, gone);
+            write_event(api, show, wl, gone, &text);
+        }
+        before = w;
+        if (!text.full) {
+            http_stream_write(w->call->request, buf_view(&text));
         }
     }
+    buf_done(&text);
 }
 
 /* Rows keep their order and new ones come last, so one walk along both lists compares them. */
@@ -109,8 +126,10 @@ static void compare(struct api *api, bool tell)
     struct arena *arena = &api->seen_arenas[api->seen_turn ^= 1];
     arena_reset(arena);
     struct seen *now = ARENA_ARRAY(arena, struct seen, st->workloads_count);
-    struct show show = {
-        .engine = api->config.engine, .now_ms = writer_now_ms(api->writer), .arena = arena};
+    struct show show = {.engine = api->config.engine,
+                        .now_ms = writer_now_ms(api->writer),
+                        .arena = arena,
+                        .places = &api->places};
     uint32_t old = 0;
     for (uint32_t i = 0; i < st->workloads_count; i++) {
         const struct workload *wl = &st->workloads[i];
@@ -197,13 +216,20 @@ void watch_workloads(struct call *c)
     c->request->over_arg = w;
     http_stream_begin(c->request, 200, "text/event-stream");
     struct show show = call_show(c);
+    struct buf text;
+    buf_init(&text, EVENT_BYTES_MAX);
     for (uint32_t i = 0; i < st->workloads_count; i++) {
         const struct workload *wl = &st->workloads[i];
         if (wl->end_ms == TIME_NEVER && wants(w, wl) &&
             http_stream_pending(c->request) < BACKLOG_BYTES_MAX) {
-            send_event(w, &show, wl, wl->id);
+            buf_clear(&text);
+            write_event(api, &show, wl, wl->id, &text);
+            if (!text.full) {
+                http_stream_write(c->request, buf_view(&text));
+            }
         }
     }
+    buf_done(&text);
     http_stream_write(c->request, STR(": that is all there is now\n\n"));
 }
 

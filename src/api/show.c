@@ -218,71 +218,6 @@ void show_why(struct show *s, struct jw *w, const struct why *all)
 
 /* ---- places in the queue ---- */
 
-static bool waits(const struct workload *wl)
-{
-    if (wl->end_ms != TIME_NEVER || wl->desired != WANT_RUN) {
-        return false;
-    }
-    for (uint32_t i = 0; i < wl->pods_count; i++) {
-        if (wl->pods[i].phase == POD_PENDING) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static struct str pool_of(const struct workload *wl)
-{
-    return wl->pool_ix < wl->spec.pools_count ? wl->spec.pools[wl->pool_ix].value : (struct str){0};
-}
-
-static int queue_cmp(const struct workload *a, const struct workload *b)
-{
-    int order = str_cmp(a->project, b->project);
-    return order != 0 ? order : str_cmp(pool_of(a), pool_of(b));
-}
-
-static int place_cmp(const void *pa, const void *pb, void *ctx)
-{
-    const struct workload *all = ctx;
-    const struct workload *a = &all[*(const uint32_t *)pa];
-    const struct workload *b = &all[*(const uint32_t *)pb];
-    int order = queue_cmp(a, b);
-    if (order == 0 && a->spec.priority != b->spec.priority) {
-        order = a->spec.priority > b->spec.priority ? -1 : 1;
-    }
-    return order; /* stable: older rows come first */
-}
-
-static void find_places(struct show *s)
-{
-    const struct state *st = engine_state(s->engine);
-    uint32_t *order = ARENA_ARRAY(s->arena, uint32_t, st->workloads_count);
-    uint32_t count = 0;
-    s->places = ARENA_ARRAY(s->arena, uint32_t, st->workloads_count);
-    for (uint32_t i = 0; i < st->workloads_count; i++) {
-        if (waits(&st->workloads[i])) {
-            order[count++] = i;
-        }
-    }
-    sort_stable(order, count, sizeof *order, place_cmp, st->workloads, s->arena);
-    for (uint32_t i = 0; i < count; i++) {
-        bool same = i > 0 && queue_cmp(&st->workloads[order[i - 1]], &st->workloads[order[i]]) == 0;
-        s->places[order[i]] = same ? s->places[order[i - 1]] + 1 : 1;
-    }
-}
-
-static uint32_t place_of(struct show *s, const struct workload *wl)
-{
-    if (!waits(wl)) {
-        return 0;
-    }
-    if (s->places == NULL) {
-        find_places(s);
-    }
-    return s->places[wl - engine_state(s->engine)->workloads];
-}
-
 /* ---- workloads ---- */
 
 struct sums {
@@ -426,7 +361,7 @@ static void show_progress(struct show *s, struct jw *w, const struct workload *w
     jw_key(w, STR("why"));
     show_why(s, w, &wl->why);
     jw_key(w, STR("place"));
-    uint32_t place = place_of(s, wl);
+    uint32_t place = places_of(s->places, s->engine, wl);
     if (place > 0) {
         jw_i64(w, place);
     } else {
@@ -472,7 +407,7 @@ void show_workload(struct show *s, struct jw *w, const struct workload *wl, bool
                      wl->spec.preemptibility == NON_PREEMPTIBLE ? STR("non-preemptible")
                                                                 : STR("preemptible"));
     show_strings(w, STR("pools"), wl->spec.pools, wl->spec.pools_count);
-    jw_member_string(w, STR("pool"), pool_of(wl));
+    jw_member_string(w, STR("pool"), workload_pool(wl));
     show_spec(w, wl);
     show_progress(s, w, wl);
     jw_key(w, STR("pods"));
@@ -563,13 +498,13 @@ static void tell_status(const struct workload *wl, struct buf *text)
 
 static void tell_place(struct show *s, const struct workload *wl, struct buf *text)
 {
-    uint32_t place = place_of(s, wl);
+    uint32_t place = places_of(s->places, s->engine, wl);
     if (place == 1) {
         buf_printf(text, "It is the next of project " STR_FMT " in node pool " STR_FMT ".",
-                   STR_ARG(wl->project), STR_ARG(pool_of(wl)));
+                   STR_ARG(wl->project), STR_ARG(workload_pool(wl)));
     } else if (place > 1) {
         buf_printf(text, "%u of project " STR_FMT " in node pool " STR_FMT " come before it.",
-                   place - 1, STR_ARG(wl->project), STR_ARG(pool_of(wl)));
+                   place - 1, STR_ARG(wl->project), STR_ARG(workload_pool(wl)));
     }
 }
 
@@ -593,7 +528,7 @@ static void tell_pool(struct show *s, const struct workload *wl, struct buf *tex
 static void tell_quota(struct show *s, const struct workload *wl, struct buf *text)
 {
     const struct project *p = show_find_project(&engine_state(s->engine)->plan, wl->project);
-    struct str pool = pool_of(wl);
+    struct str pool = workload_pool(wl);
     if (p == NULL || wl->spec.pod.gpu_devices == 0 || wl->end_ms > 0) {
         return;
     }

@@ -3,6 +3,7 @@
 // what still counts (how long it runs, how long it waits).
 #pragma once
 
+#include "api/places.h"
 #include "api/sight.h"
 #include "codec/json.h"
 #include "engine/engine.h"
@@ -12,8 +13,7 @@ struct show {
     int64_t now_ms;
     struct arena *arena; /* scratch of the answer */
     struct sight *sight; /* what is not in it is left out, or shown without its name */
-    /* Places in the queue of all that wait, made when first needed. */
-    uint32_t *places; /* [workloads_count], 0: it does not wait */
+    struct places *places;
     /* Workloads of each queue by pool, made when first needed. */
     struct queue_counts *counts;
 };

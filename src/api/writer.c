@@ -4,7 +4,8 @@
 // request to start. Under load both batches carry whatever came meanwhile.
 //
 // The scheduler is not run again before it has rested as long as its last run took, while commands
-// wait: decisions then take at most half of the thread.
+// wait; after a long run four times as long, whether they wait or not: decisions on a large state take
+// at most a fifth of the thread, and who asks meanwhile is answered.
 //
 // When the store fails, nothing of the batch is applied: its commands are answered with the
 // failure, its observations go back into the queue (the cluster reports each once). The store is
@@ -32,6 +33,8 @@ enum {
     RETRY_MS = 1000,   /* the store */
     RECHECK_MS = 1000, /* a time at which the engine wanted a decision, that is over already */
     TIMER_MAX_MS = 3600 * 1000,
+    LONG_US = 4000, /* a decision that took so much of the processor is followed by a rest */
+    RESTS = 4,      /* so many times as long: others are answered then */
 };
 
 struct entry {
@@ -56,7 +59,9 @@ struct writer {
     bool dirty;            /* the state changed since the last decision */
     int64_t decided_ms;    /* wall time of the last decision */
     int64_t rest_until_us; /* monotonic */
+    bool rests;            /* till then whatever comes, else only while commands wait */
     uint32_t commands_waiting;
+    int64_t next_ms, next_seq; /* what engine_next_ms says of the state of that number, plus one */
 
     bool failed;
     struct err failure;
@@ -248,22 +253,32 @@ static void on_stored(void *arg, enum status status, const struct err *err)
 
 /* ---- gathering ---- */
 
-static bool decision_due(const struct writer *w, int64_t now)
+// It looks at every workload: once for each state.
+static int64_t next_ms_of(struct writer *w)
 {
-    if (w->commands_waiting > 0 && clock_mono_us() < w->rest_until_us) {
+    if (w->next_seq != state_of(w)->seq + 1) {
+        w->next_seq = state_of(w)->seq + 1;
+        w->next_ms = engine_next_ms(w->config.engine);
+    }
+    return w->next_ms;
+}
+
+static bool decision_due(struct writer *w, int64_t now)
+{
+    if ((w->rests || w->commands_waiting > 0) && clock_mono_us() < w->rest_until_us) {
         return false;
     }
     if (w->dirty) {
         return true;
     }
-    int64_t next_ms = engine_next_ms(w->config.engine);
+    int64_t next_ms = next_ms_of(w);
     return next_ms <= now && (next_ms > w->decided_ms || now - w->decided_ms >= RECHECK_MS);
 }
 
 /* Decides on the state as it is and, when that changes anything, puts the tick first. */
 static void add_tick(struct writer *w, int64_t now)
 {
-    int64_t start_us = clock_mono_us();
+    int64_t start_us = clock_cpu_us();
     struct batch *b = w->gathering;
     struct input tick = {.kind = INPUT_TICK, .version = INPUT_VERSION};
     bool changed = false;
@@ -280,8 +295,9 @@ static void add_tick(struct writer *w, int64_t now)
         b->entries.items[0] = last;
     }
     arena_done(&arena);
-    int64_t end_us = clock_mono_us();
-    w->rest_until_us = end_us + (end_us - start_us);
+    int64_t used_us = clock_cpu_us() - start_us;
+    w->rests = used_us >= LONG_US;
+    w->rest_until_us = clock_mono_us() + used_us * (w->rests ? RESTS : 1);
 }
 
 static void send_batch(struct writer *w, int64_t now)
@@ -353,7 +369,7 @@ static void set_timer(struct writer *w, int64_t now)
     if (w->failed) {
         wait_ms = w->retry_ms - clock_mono_ms();
     } else if (w->in_flight == NULL) {
-        int64_t next_ms = engine_next_ms(w->config.engine);
+        int64_t next_ms = next_ms_of(w);
         if (next_ms <= w->decided_ms) {
             next_ms = w->decided_ms + RECHECK_MS;
         }

@@ -688,6 +688,30 @@ static const struct flag bench_submit[] = {
 };
 SET(flags_bench_submit, "Measuring", bench_submit);
 
+static const struct flag bench_api[] = {
+    {.name = "projects",
+     .kind = FLAG_WHOLE,
+     .metavar = "N",
+     .min = 1,
+     .help = "Projects there are (1000)"},
+    {.name = "workloads",
+     .kind = FLAG_WHOLE,
+     .metavar = "N",
+     .min = 1,
+     .help = "Workloads that wait in them (10000)"},
+    {.name = "watchers",
+     .kind = FLAG_WHOLE,
+     .metavar = "N",
+     .help = "Clients that watch all the while (100)"},
+    {.name = "dir",
+     .kind = FLAG_TEXT,
+     .metavar = "DIR",
+     .offer = OFFER_DIRECTORY,
+     .help = "Where to work, on the disk that weir will use (/var/tmp)"},
+    {.name = "json", .kind = FLAG_BOOL, .help = "The figures as JSON"},
+};
+SET(flags_bench_api, "Measuring", bench_api);
+
 static const struct flag bench_cycle[] = {
     {.name = "cycles", .kind = FLAG_WHOLE, .metavar = "N", .min = 1, .help = "How many (5)"},
     {.name = "json", .kind = FLAG_BOOL, .help = "The figures as JSON"},

@@ -6,6 +6,7 @@
 int cmd_bench_cycle(int argc, char **argv);
 int cmd_bench_packing(int argc, char **argv);
 int cmd_bench_submit(int argc, char **argv);
+int cmd_bench_api(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_server(int argc, char **argv);
 int cmd_sim(int argc, char **argv);

@@ -11,6 +11,7 @@ static const struct external externals[] = {
     {"bench cycle",   cmd_bench_cycle  },
     {"bench packing", cmd_bench_packing},
     {"bench submit",  cmd_bench_submit },
+    {"bench api",     cmd_bench_api    },
     {"replay",        cmd_replay       },
     {"server",        cmd_server       },
     {"sim",           cmd_sim          },

@@ -368,6 +368,11 @@ int64_t workload_stop_at_ms(const struct workload *w, bool *idle, int64_t *limit
     return at_ms;
 }
 
+struct str workload_pool(const struct workload *w)
+{
+    return w->pool_ix < w->spec.pools_count ? w->spec.pools[w->pool_ix].value : STR("");
+}
+
 struct str workload_phase(const struct workload *w)
 {
     struct pod_counts n = count_pods(w);

@@ -323,6 +323,8 @@ extern const struct record record_pod_id, record_label, record_node, record_pod_
 
 /* Derived words of the product: phase of a workload as Run:ai names it ("Pending", "Running", …). */
 struct str workload_phase(const struct workload *w);
+/* workload_pool: the node pool where it runs, or where it is tried next; "": in none of those it named. */
+struct str workload_pool(const struct workload *w);
 /* workload_pod: what the pod of that index (< pods_count) asks for and runs. */
 const struct pod_spec *workload_pod(const struct workload *w, uint32_t pod);
 /* kind_type_of gives what a kind is for and its default priority, as somebody set it or at first. */

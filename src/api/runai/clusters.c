@@ -158,8 +158,7 @@ static bool in_queue(const struct call *c, const struct workload *wl, const stru
 
 static bool in_pool(const struct workload *wl, const struct subject_of *s)
 {
-    return s->pool.len == 0 || (wl->pool_ix < wl->spec.pools_count &&
-                                str_eq(wl->spec.pools[wl->pool_ix].value, s->pool));
+    return s->pool.len == 0 || str_eq(workload_pool(wl), s->pool);
 }
 
 /* Workloads that were there at the time; and how long those that began by then had waited. */

@@ -49,11 +49,6 @@ bool workload_is_deleted(const struct workload *wl)
     return wl->desired == WANT_DELETED && wl->end_ms != TIME_NEVER;
 }
 
-struct str workload_pool(const struct workload *wl)
-{
-    return wl->pool_ix < wl->spec.pools_count ? wl->spec.pools[wl->pool_ix].value : (struct str){0};
-}
-
 void show_phase(struct jw *w, struct str key, const struct workload *wl)
 {
     jw_member_string(w, key, workload_phase(wl));

@@ -23,7 +23,6 @@ const struct workload *path_workload_of(struct call *c, enum workload_kind kind)
 struct str workload_project_id(const struct call *c, const struct workload *wl);
 struct str workload_department(const struct call *c, const struct workload *wl);
 struct str workload_department_id(const struct call *c, const struct workload *wl);
-struct str workload_pool(const struct workload *wl); /* where it is tried or runs */
 /* The pool of the node where a pod is; "": it has none. */
 struct str pod_pool(const struct call *c, const struct pod *p);
 
