@@ -177,6 +177,7 @@ void get_audit(struct call *c);
 void get_whoami(struct call *c);
 void get_version(struct call *c);
 void get_openapi(struct call *c);
+void get_docs(struct call *c);
 void get_health(struct call *c);
 void get_cluster(struct call *c);
 void get_ownership(struct call *c);

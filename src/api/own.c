@@ -55,6 +55,8 @@ static const struct route routes[] = {
      "open"                                                                                                                                                                                                                                                         },
     {"GET",    "/api/openapi.json",               "openapi",          get_openapi,      NULL,                          NULL,             200, "obj",
      "What it answers, as OpenAPI 3.1",                                                                                                                                                                      0,              "open"                                 },
+    {"GET",    "/api/docs",                       "docs",             get_docs,         NULL,                          NULL,             200, NULL,          "The same as a page for people",
+     ROUTE_STREAM,                                                                                                                                                                                                           "open"                                 },
     {"GET",    P "/healthz",                      "get_health",       get_health,       NULL,                          NULL,             200, "obj",
      "Whether the server answers",                                                                                                                                                                           0,              "open"                                 },
     {"GET",    P "/version",                      "get_version",      get_version,      NULL,                          NULL,             200, "obj",

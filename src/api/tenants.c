@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Handlers that only read: the server itself, departments, projects, node pools, nodes.
 #include "api/call.h"
+#include "api/pages.h"
 #include "base/check.h"
 
 void get_health(struct call *c)
@@ -31,6 +32,16 @@ void get_openapi(struct call *c)
         CHECK(!t->openapi.full);
     }
     http_answer(c->request, 200, "application/json", buf_view(&t->openapi));
+}
+
+void get_docs(struct call *c)
+{
+    http_set_header(
+        c->request, "Content-Security-Policy",
+        STR("default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+            "connect-src 'self'; base-uri 'none'; frame-ancestors 'none'"));
+    http_answer(c->request, 200, "text/html; charset=utf-8",
+                (struct str){(const char *)page_docs, (uint32_t)page_docs_len});
 }
 
 static const struct plan *plan_of(const struct call *c)

@@ -357,4 +357,17 @@ def files_may_be_many_for_the_server_and_few_for_a_job(home):
     s.stop()
 
 
+@test
+def the_page_of_the_api_needs_nothing_from_elsewhere(home):
+    s = Server(home).start()
+    connection = Connection(s.socket)
+    connection.request("GET", "/api/docs")
+    answer = connection.getresponse()
+    page = answer.read().decode()
+    check(answer.status == 200 and "/api/openapi.json" in page, page[:200])
+    check("default-src 'none'" in answer.getheader("Content-Security-Policy"), "its rules")
+    check("http:" not in page and "https:" not in page and "src=" not in page, "other hosts")
+    s.stop()
+
+
 sys.exit(main())
