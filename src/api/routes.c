@@ -31,6 +31,7 @@ const struct route_group *const route_groups[] = {
     &group_audit,
     &group_login,
     &group_idps,
+    &group_assets,
     &group_later,
 };
 const uint32_t route_groups_count = COUNT_OF(route_groups);

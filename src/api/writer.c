@@ -116,6 +116,7 @@ static struct str command_name(enum input_kind kind)
         [INPUT_NAME_CLUSTER] = STRS("name cluster"),
         [INPUT_NODE_DRAIN] = STRS("node drain"),
         [INPUT_NODE_UNDRAIN] = STRS("node undrain"),
+        [INPUT_ASSET] = STRS("asset"),
     };
     return names[kind];
 }

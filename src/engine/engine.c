@@ -129,6 +129,7 @@ static enum status load(struct engine *e, struct str bytes, struct err *err)
                                               s.identity.rules_count, s.identity.providers_count};
     e->drains_cap = s.drains_count;
     e->types_cap = s.types_count;
+    e->assets_cap = s.assets.rows_count;
     leave_room(e);
     e->compact_at_bytes = 2 * e->arenas[other].used_bytes + COMPACT_SLACK;
     tables_build(e);
@@ -183,7 +184,8 @@ static int64_t digest(const struct input *in)
                           .name_cluster = in->name_cluster,
                           .refused = in->refused,
                           .type_change = in->type_change,
-                          .identity = in->identity};
+                          .identity = in->identity,
+                          .asset = in->asset};
     asked.submit.id = (struct uuid){{0}};
     asked.submit.pod_ids = NULL;
     asked.submit.pod_ids_count = 0;
@@ -191,6 +193,10 @@ static int64_t digest(const struct input *in)
     forget_minted(&asked.identity);
     if (asked.type_change.op == TYPE_ADD) {
         asked.type_change.type.id = asked.submit.id;
+    }
+    asked.asset.asset.secrets_count = 0; // sealed anew each time
+    if (in->asset.op == ASSET_ADD) {
+        asked.asset.asset.id = asked.submit.id;
     }
     struct buf bytes;
     buf_init(&bytes, CHECKPOINT_MAX);
@@ -304,6 +310,9 @@ static void check_command(const struct engine *e, const struct input *in, struct
     case INPUT_IDENTITY:
         identity_check(e, in, out);
         return;
+    case INPUT_ASSET:
+        assets_check(e, in, out);
+        return;
     case INPUT_NAME_CLUSTER:
         name_cluster_check(in, out);
         return;
@@ -394,6 +403,9 @@ static void change(struct step *st, const struct plan_ahead *ahead)
     case INPUT_IDENTITY:
         identity_apply(st);
         return;
+    case INPUT_ASSET:
+        assets_apply(st);
+        return;
     case INPUT_NAME_CLUSTER:
         name_cluster_apply(st);
         return;
@@ -430,6 +442,7 @@ static bool may_free(enum input_kind kind)
     case INPUT_TICK:
     case INPUT_REFUSED:
     case INPUT_IDENTITY:
+    case INPUT_ASSET:
     case INPUT_NONE:
     case INPUT_KIND_COUNT:
         return false;

@@ -225,6 +225,23 @@ static void next_type(struct bytes *b, struct type_change *out)
                                        .priority = next(b, 160)};
 }
 
+static void next_asset(struct bytes *b, struct arena *a, struct asset_change *c)
+{
+    struct sealed *secrets = ARENA_ARRAY(a, struct sealed, 2);
+    secrets[0] = (struct sealed){STR("password"), next_name(b)};
+    secrets[1] = (struct sealed){STR("key"), STR("")};
+    c->op = (enum asset_op)next(b, ASSET_OP_COUNT + 1);
+    c->asset = (struct asset){
+        .id = next_id(b, 6),
+        .kind = (enum asset_kind)next(b, ASSET_KINDS + 1),
+        .name = next_name(b),
+        .scope = {(enum scope_kind)next(b, SCOPE_PROJECT + 1), next(b, 6)},
+        .spec = STR("{}"),
+        .secrets = secrets,
+        .secrets_count = next(b, 3),
+    };
+}
+
 static void next_input(struct bytes *b, struct arena *a, struct input *in)
 {
     *in = (struct input){.kind = (enum input_kind)next(b, INPUT_KIND_COUNT + 2)};
@@ -243,6 +260,8 @@ static void next_input(struct bytes *b, struct arena *a, struct input *in)
         next_tick(b, a, &in->tick);
     } else if (in->kind == INPUT_IDENTITY) {
         next_identity(b, a, &in->identity);
+    } else if (in->kind == INPUT_ASSET) {
+        next_asset(b, a, &in->asset);
     } else if (in->kind == INPUT_NODE_DRAIN || in->kind == INPUT_NODE_UNDRAIN) {
         uint32_t device = next(b, 6);
         in->drain.device = device < 4 ? device_name(a, in->node_name, device) : STR("");

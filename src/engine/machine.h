@@ -60,7 +60,7 @@ struct engine {
     uint32_t live;
     size_t compact_at_bytes;
     struct state s;
-    uint32_t types_cap, books_cap, workloads_cap, answers_cap, nodes_cap, drains_cap;
+    uint32_t types_cap, books_cap, workloads_cap, answers_cap, nodes_cap, drains_cap, assets_cap;
     struct identity_caps {
         uint32_t users, applications, keys, roles, rules, providers;
     } identity_caps;
@@ -220,6 +220,13 @@ void identity_check(const struct engine *e, const struct input *in, struct outco
 void identity_apply(struct step *st);
 bool identity_sound(const struct identity *d);
 void identity_stamp(struct step *st, struct stamp *s); /* now, by the author of the input */
+
+/* assets.c */
+void assets_check(const struct engine *e, const struct input *in, struct outcome *out);
+void assets_apply(struct step *st);
+void assets_follow_plan(
+    struct step *st); /* after any change of the plan: they go with their scopes */
+bool assets_sound(const struct state *s);
 
 /* providers.c: the part of identity_change that is about identity providers */
 bool providers_change_ok(const struct identity *d, const struct identity_change *c,

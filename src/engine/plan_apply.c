@@ -386,4 +386,5 @@ void plan_apply_do(struct step *st, const struct plan *merged)
     usage_forget(e);
     tables_build(e);
     rules_follow_plan(st);
+    assets_follow_plan(st);
 }

@@ -270,6 +270,9 @@ enum status state_sound(const struct state *s, struct arena *scratch, struct err
     if (!types_sound(s)) {
         return err_set(err, STATUS_CORRUPT, "the types of workloads in the state are damaged");
     }
+    if (!assets_sound(s)) {
+        return err_set(err, STATUS_CORRUPT, "the assets in the state are damaged");
+    }
     if (!identity_sound(&s->identity)) {
         return err_set(err, STATUS_CORRUPT,
                        "users, keys, roles or access rules in the state are damaged");

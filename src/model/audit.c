@@ -66,6 +66,9 @@ bool audit_of(const struct input *in, struct audit_entry *out)
         .status = refused ? (enum status)in->refused.status : STATUS_OK,
         .text = in->refused.text,
     };
+    if (in->kind == INPUT_ASSET && in->asset.asset.name.len > 0) {
+        out->name = in->asset.asset.name; /* the path has its id */
+    }
     if (out->name.len == 0) {
         out->name = in->kind == INPUT_SUBMIT ? in->submit.name : in->node_name;
     }

@@ -130,6 +130,7 @@ static const struct field input_fields[] = {
     F_RECORD(17, struct input, drain, record_drain_ask),
     F_RECORD(20, struct input, name_cluster, record_name_cluster),
     F_RECORD(21, struct input, type_change, record_type_change),
+    F_RECORD(22, struct input, asset, record_asset_change),
 };
 const struct record record_input = RECORD("input", struct input, input_fields);
 
@@ -140,6 +141,13 @@ static const struct record record_audited_submit = RECORD("submit", struct submi
 static const struct field audited_identity_fields[] = {F_U32(1, struct identity_change, op)};
 static const struct record record_audited_identity = RECORD(
     "identity_change", struct identity_change, audited_identity_fields);
+static const struct field audited_asset_fields[] = {F_STR(3, struct asset, name)};
+static const struct record record_audited_asset = RECORD("asset", struct asset,
+                                                         audited_asset_fields);
+static const struct field audited_asset_change_fields[] = {
+    F_RECORD(2, struct asset_change, asset, record_audited_asset)};
+static const struct record record_audited_asset_change = RECORD("asset_change", struct asset_change,
+                                                                audited_asset_change_fields);
 static const struct field audited_fields[] = {
     F_I64(1, struct input, seq),
     F_I64(2, struct input, now_ms),
@@ -150,6 +158,7 @@ static const struct field audited_fields[] = {
     F_RECORD(13, struct input, refused, record_refused),
     F_RECORD(15, struct input, identity, record_audited_identity),
     F_RECORD(16, struct input, origin, record_origin),
+    F_RECORD(22, struct input, asset, record_audited_asset_change),
 };
 const struct record record_audited = RECORD("input", struct input, audited_fields);
 
@@ -167,6 +176,7 @@ bool input_is_command(enum input_kind kind)
     case INPUT_UPDATE:
     case INPUT_WORKLOAD_TYPE:
     case INPUT_NAME_CLUSTER:
+    case INPUT_ASSET:
         return true;
     case INPUT_NONE:
     case INPUT_REFUSED:

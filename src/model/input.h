@@ -32,6 +32,7 @@ enum input_kind {
     INPUT_POD_IDLE, /* the same: it uses none of its devices since pod.at_ms; 0: it does again */
     INPUT_UPDATE,   /* a command: target is to be as submit.spec says, made from submit.asked */
     INPUT_WORKLOAD_TYPE, /* a command */
+    INPUT_ASSET,         /* a command: an asset comes, changes or goes */
     INPUT_KIND_COUNT
 };
 
@@ -152,6 +153,7 @@ struct input {
     struct origin origin;
     struct drain_ask drain;
     struct type_change type_change;
+    struct asset_change asset;
 };
 
 bool input_is_command(enum input_kind kind); /* REFUSED is none */

@@ -76,3 +76,12 @@
 #define PROVIDER_TEXT_MAX     2048u /* of an address, a client's id, its sealed secret */
 #define PROVIDER_LIST_MAX     64u   /* scopes, values of the claim that must be there: each */
 #define CLAIM_LEN_MAX         256u  /* of a claim's name, a scope, a value, a subject */
+
+/* ---- assets ---- */
+#define ASSETS_MAX            10000u
+#define ASSET_NAME_LEN_MAX    253u
+#define ASSET_DESCRIPTION_MAX 250u
+#define ASSET_SPEC_MAX        65536u
+#define ASSET_SECRETS_MAX     64u    /* of one credential */
+#define ASSET_SECRET_MAX      8192u  /* bytes of a secret … */
+#define ASSET_SEALED_MAX      16384u /* … and when it is sealed */

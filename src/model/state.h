@@ -4,6 +4,7 @@
 // indexes are the engine's (engine/ledger.h, engine/engine.h) and are rebuilt from this.
 #pragma once
 
+#include "model/asset.h"
 #include "model/identity.h"
 #include "model/plan.h"
 #include "model/resources.h"
@@ -312,6 +313,7 @@ struct state {
     uint32_t nodes_count, workloads_count, claims_count, answers_count, books_count, drains_count;
     uint32_t types_count;
     struct identity identity;
+    struct assets assets;
 };
 
 enum { EVENTS_MAX = 64, ANSWERS_MAX = 4096 };

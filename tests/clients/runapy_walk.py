@@ -800,6 +800,70 @@ def walk_idps(w):
            "get_idp_mappers", "delete_idp")
 
 
+def walk_asset(w, api, create, get, listing, update, delete, body, member, value):
+    """One kind of asset: made, read, listed, changed, deleted."""
+    meta = {"name": "walk-asset", "scope": "project", "projectId": w.project_id}
+    made = w.data(getattr(api, create), {"meta": meta, "spec": body})
+    asset = made["meta"]["id"]
+    same(made["meta"]["projectName"], "walk-a")
+    same(w.data(getattr(api, get), asset)["spec"].get(member), value)
+    listed = w.data(getattr(api, listing), project_id=w.project_id)["entries"]
+    check(asset in [a["meta"]["id"] for a in listed], listing)
+    changed = {"meta": {"name": "walk-asset", "description": "changed"}}
+    w.call(getattr(api, update), asset, changed)
+    one = w.data(getattr(api, get), asset)
+    same((one["meta"]["description"], one["spec"].get(member)), ("changed", value))
+    w.call(getattr(api, delete), asset)
+    w.fails(NotFoundException, getattr(api, get), asset)
+    w.done(create, get, listing, update, delete)
+
+
+def walk_assets(w, project):
+    w.project_id = int(project)
+    assets = w.kind.client.workload_assets
+    walk_asset(w, assets.compute, "create_compute_asset", "get_compute_asset_by_id",
+               "list_compute_assets", "update_compute_asset_by_id", "delete_compute_asset_by_id",
+               {"gpuDevicesRequest": 2}, "gpuDevicesRequest", 2)
+    walk_asset(w, assets.environment, "create_environment_asset", "get_environment_asset_by_id",
+               "list_environment_assets", "update_environment_asset_by_id",
+               "delete_environment_asset_by_id", {"image": "host", "command": "sleep 1"},
+               "command", "sleep 1")
+    for api, name, lists, body, member in (
+            ("git", "git_asset", "list_git_assets", {"path": "/src"}, "path"),
+            ("s3", "s3_asset", "list_s3_assets", {"bucket": "b"}, "bucket"),
+            ("nfs", "nfs_asset", "list_nfs_assets", {"server": "n", "path": "/"}, "server"),
+            ("pvc", "pvc_asset", "list_pvc_assets", {"claimName": "c"}, "claimName"),
+            ("host_path", "host_path", "list_host_path_assets", {"path": "/srv"}, "path"),
+            ("config_map", "config_map_asset", "list_config_map_assets", {"configMap": "c"},
+             "configMap"),
+            ("secret", "secret_asset", "list_secret_assets", {"mountPath": "/m"}, "mountPath")):
+        walk_asset(w, getattr(assets, api), f"create_{name}", f"get_{name}_by_id", lists,
+                   f"update_{name}_by_id", f"delete_{name}_by_id", body, member, body[member])
+    for name, lists, body, hidden in (
+            ("access_key", "list_access_keys", {"accessKeyId": "a", "secretAccessKey": "hush"},
+             "secretAccessKey"),
+            ("password", "list_passwords", {"user": "u", "password": "hush"}, "password"),
+            ("docker_registry", "list_docker_registries",
+             {"user": "u", "password": "hush", "url": "r.example"}, "password"),
+            ("generic_secret", "list_generic_secret",
+             {"keyValuePairs": [{"key": "k", "value": "hush"}]}, "value"),
+            ("ngc_api_key", "list_ngc_api_key", {"ngc_api_key": "hush"}, "ngc_api_key")):
+        walk_asset(w, assets.credentials, f"create_{name}", f"get_{name}_by_id", lists,
+                   f"update_{name}", f"delete_{name}", body, hidden, None)
+    meta = {"name": "walk-both", "scope": "project", "projectId": w.project_id}
+    git = w.data(assets.git.create_git_asset, {"meta": meta, "spec": {"path": "/src"}})
+    secret = w.data(assets.credentials.create_password, {
+        "meta": meta, "spec": {"user": "u", "password": "hush"}})
+    for listing, made in ((assets.datasources.list_datasource_assets, git),
+                          (assets.credentials.list_credentials_assets, secret)):
+        entries = w.data(listing, project_id=w.project_id, name="walk-both")["entries"]
+        same([a["meta"]["id"] for a in entries], [made["meta"]["id"]])
+        check("hush" not in json.dumps(entries), "a secret")
+        w.done(listing.__name__)
+    w.call(assets.git.delete_git_asset_by_id, git["meta"]["id"])
+    w.call(assets.credentials.delete_password, secret["meta"]["id"])
+
+
 def walk_audit(w):
     """What the walk has done is in there."""
     api = w.kind.client.audit.audit_logs
@@ -851,6 +915,7 @@ def main():
     walk_users(w, make)
     walk_service_accounts(w, make)
     walk_idps(w)
+    walk_assets(w, project)
     walk_audit(w)
     w.call(w.org.projects.delete_project, project)
     w.call(w.org.departments.delete_department, department)

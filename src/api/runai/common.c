@@ -179,6 +179,29 @@ void show_cluster_id(struct call *c, struct jw *w, struct str key)
     show_uuid(w, key, state_of(c)->cluster_id);
 }
 
+/* Its depth is that of the document, which the reader bounds. */
+void show_given(struct jw *w, const struct doc *d)
+{
+    if (d->kind == DOC_MAP) {
+        jw_object_begin(w);
+        for (const struct doc *m = d->child; m != NULL; m = m->next) {
+            if (m->kind != DOC_NULL) {
+                jw_key(w, m->key);
+                show_given(w, m);
+            }
+        }
+        jw_object_end(w);
+    } else if (d->kind == DOC_LIST) {
+        jw_array_begin(w);
+        for (const struct doc *m = d->child; m != NULL; m = m->next) {
+            show_given(w, m);
+        }
+        jw_array_end(w);
+    } else {
+        jw_doc(w, d);
+    }
+}
+
 void show_null(struct jw *w, struct str key)
 {
     jw_key(w, key);

@@ -54,6 +54,8 @@ struct str cluster_id_text(const struct call *c);                     /* in the 
 /* show_stamp writes createdAt, createdBy, updatedAt, updatedBy. */
 void show_stamp(struct jw *w, const struct stamp *stamp);
 void show_null(struct jw *w, struct str key);
+/* show_given writes what came in a body again; null is the same as leaving it out. */
+void show_given(struct jw *w, const struct doc *d);
 void show_milli(struct jw *w, struct str key, int64_t thousandths);
 /* A time that must be there: 1970 where it is not known. */
 void show_moment(struct jw *w, struct str key, int64_t at_ms);

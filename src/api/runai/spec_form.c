@@ -70,11 +70,6 @@ void spec_show(struct call *c, struct jw *w, const struct workload *wl)
 
 /* ---- the schemas ---- */
 
-#define COMPUTE                                                                                 \
-    "{cpuCoreLimit num(0..)?, cpuCoreRequest num(0..)?, cpuMemoryLimit qty?, cpuMemoryRequest " \
-    "qty?, extendedResources [ExtendedResource]?, gpuDevicesRequest int(0..1024)?, "            \
-    "gpuMemoryLimit qty?, gpuMemoryRequest qty?, gpuPortionLimit num(0..)?, "                   \
-    "gpuPortionRequest num(0..)?, gpuRequestType 'portion'|'memory'?, largeShmRequest bool?}?"
 #define SECURITY                                                                               \
     "{allowPrivilegeEscalation bool?, capabilities [str]?, hostIpc bool?, hostNetwork bool?, " \
     "readOnlyRootFilesystem bool?, runAsGid int?, runAsNonRoot bool?, runAsUid int?, "         \
@@ -91,7 +86,7 @@ void spec_show(struct call *c, struct jw *w, const struct workload *wl)
     "labels [Label]?, nodeAffinityRequired obj?, nodePools [str]?, nodeType str?, podAffinity " \
     "{type 'Required'|'Preferred'?, key str?}?, ports [Port]?, preemptibility "                 \
     "'preemptible'|'non-preemptible'?, priorityClass str?, relatedUrls [RelatedUrl]?, "         \
-    "tolerations [Toleration]?, workingDir str?, compute " COMPUTE ", security " SECURITY       \
+    "tolerations [Toleration]?, workingDir str?, compute Compute?, security " SECURITY          \
     ", storage " STORAGE ", probes obj?"
 /* Of those that end. */
 #define SPEC_JOB                                                                               \
@@ -127,6 +122,11 @@ static const struct schema_row schemas[] = {
     {"ExtendedResource",    "resource str?, quantity qty?, exclude bool?"                       },
     {"HostPathInstance",    "name str?, path str?, readOnly bool?, mountPath str?, mountPropagation "
                          "'None'|'HostToContainer'?, exclude bool?"     },
+    {"Compute",
+     "cpuCoreLimit num(0..)?, cpuCoreRequest num(0..)?, cpuMemoryLimit qty?, cpuMemoryRequest "
+     "qty?, extendedResources [ExtendedResource]?, gpuDevicesRequest int(0..1024)?, "
+     "gpuMemoryLimit qty?, gpuMemoryRequest qty?, gpuPortionLimit num(0..)?, "
+     "gpuPortionRequest num(0..)?, gpuRequestType 'portion'|'memory'?, largeShmRequest bool?"   },
     {"WorkspaceSpec",       SPEC_JOB                                                            },
     {"TrainingSpec",        SPEC_JOB ", completions int(1..4096)?, parallelism int(1..4096)?"   },
     {"DistributedSpec",     SPEC_DISTRIBUTED                                                    },

@@ -42,29 +42,6 @@ static void answer_one(struct call *c, int code, const struct workload *wl)
 
 /* ---- creating ---- */
 
-/* null is the same as leaving it out. Its depth is that of the document, which the reader bounds. */
-static void write_given(struct jw *w, const struct doc *d)
-{
-    if (d->kind == DOC_MAP) {
-        jw_object_begin(w);
-        for (const struct doc *m = d->child; m != NULL; m = m->next) {
-            if (m->kind != DOC_NULL) {
-                jw_key(w, m->key);
-                write_given(w, m);
-            }
-        }
-        jw_object_end(w);
-    } else if (d->kind == DOC_LIST) {
-        jw_array_begin(w);
-        for (const struct doc *m = d->child; m != NULL; m = m->next) {
-            write_given(w, m);
-        }
-        jw_array_end(w);
-    } else {
-        jw_doc(w, d);
-    }
-}
-
 /* The head and the specs, as they came. */
 static struct str asked_text(struct call *c)
 {
@@ -79,7 +56,7 @@ static struct str asked_text(struct call *c)
         const struct doc *d = body_get(c->body, members[i]);
         if (d != NULL) {
             jw_key(&w, members[i]);
-            write_given(&w, d);
+            show_given(&w, d);
         }
     }
     jw_object_end(&w);

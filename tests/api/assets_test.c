@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Assets through Run:ai's API: made, read, changed, deleted, each seen from those who may and those who
+// may not; secrets go in and never come out.
+#include "people.h"
+
+static const char *root, *dev;
+
+/* dev@x administers team-a, and has nothing to do with team-b. */
+static void prepare_administrator(struct world *w)
+{
+    prepare(w);
+    give(w, SUBJECT_USER, "dev@x", ROLE_PROJECT_ADMINISTRATOR, project(w, "team-a"));
+}
+
+static void start(void)
+{
+    server_start_with(SERVER_TOKENS, prepare_administrator);
+    root = token_by_password("root@x");
+    dev = token_by_password("dev@x");
+}
+
+static const char *keep(const char *member)
+{
+    return arena_cstr(&server.arena, at(member));
+}
+
+#define PATH(format, a) (arena_printf(&server.arena, format, a).ptr)
+
+/* Ids of the plan of world_plan. */
+#define TEAM_A "4"
+#define TEAM_B "5"
+#define META(name, project) \
+    "\"meta\":{\"name\":\"" name "\",\"scope\":\"project\",\"projectId\":" project "}"
+#define TENANT_META(name) "\"meta\":{\"name\":\"" name "\",\"scope\":\"tenant\"}"
+#define HIDDEN            "kept-to-itself-4711"
+
+/* Each kind: its path, a spec, and a member that is read back. */
+static const struct row {
+    const char *path, *spec, *member, *value;
+    long gone;
+} rows[] = {
+    {"compute",                     "{\"gpuDevicesRequest\":1,\"cpuCoreRequest\":0.5}",               "spec.cpuCoreRequest", "0.5",
+     202                                                                                                                                     },
+    {"environment",                 "{\"image\":\"host\",\"command\":\"sleep 1\"}",                   "spec.command",        "sleep 1",   202},
+    {"datasource/git",              "{\"repository\":\"https://git.x/a\",\"path\":\"/src\"}",         "spec.path",
+     "/src",                                                                                                                              202},
+    {"datasource/s3",               "{\"bucket\":\"b\",\"path\":\"/data\"}",                          "spec.bucket",         "b",         202},
+    {"datasource/nfs",              "{\"server\":\"n\",\"path\":\"/e\",\"mountPath\":\"/m\"}",        "spec.server",
+     "n",                                                                                                                                 202},
+    {"datasource/pvc",              "{\"claimName\":\"c\",\"path\":\"/p\"}",                          "spec.claimName",      "c",         202},
+    {"datasource/host-path",        "{\"path\":\"/srv\",\"mountPath\":\"/srv\"}",                     "spec.path",           "/srv",
+     202                                                                                                                                     },
+    {"datasource/config-map",       "{\"configMap\":\"c\",\"mountPath\":\"/c\"}",                     "spec.configMap",      "c",
+     202                                                                                                                                     },
+    {"datasource/secrets",          "{\"mountPath\":\"/s\"}",                                         "spec.mountPath",      "/s",        202},
+    {"credentials/access-key",      "{\"accessKeyId\":\"AK\",\"secretAccessKey\":\"" HIDDEN "\"}",
+     "spec.accessKeyId",                                                                                                     "AK",        202},
+    {"credentials/password",        "{\"user\":\"u\",\"password\":\"" HIDDEN "\"}",                   "spec.user",           "u",         202},
+    {"credentials/docker-registry", "{\"user\":\"u\",\"url\":\"r.x\",\"password\":\"" HIDDEN "\"}",
+     "spec.url",                                                                                                             "r.x",       202},
+    {"credentials/generic-secret",  "{\"keyValuePairs\":[{\"key\":\"K\",\"value\":\"" HIDDEN "\"}]}",
+     "spec.keyValuePairs[0].key",                                                                                            "K",         204},
+    {"credentials/ngc-api-key",     "{\"ngc_api_key\":\"" HIDDEN "\"}",                               "meta.kind",           "ngcApiKey", 204},
+};
+
+static bool has_secret(const struct buf *bytes)
+{
+    return memmem(bytes->ptr, bytes->len, HIDDEN, sizeof HIDDEN - 1) != NULL;
+}
+
+TEST(every_kind_is_made_read_changed_and_deleted)
+{
+    start();
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct row *r = &rows[i];
+        const char *path = PATH("/api/v1/asset/%s", r->path);
+        EXPECT_I64(as(root, "POST", path, PATH("{" META("one", TEAM_A) ",\"spec\":%s}", r->spec)),
+                   202);
+        EXPECT(!has_secret(&server.body));
+        const char *id = keep("meta.id");
+        EXPECT_STR(at("meta.createdBy"), STR("root@x"));
+        EXPECT_STR(at("meta.projectName"), STR("team-a"));
+        const char *one = arena_printf(&server.arena, "%s/%s", path, id).ptr;
+        EXPECT_I64(as(root, "GET", one, NULL), 200);
+        EXPECT_STR(at(r->member), str_from_c(r->value));
+        EXPECT(!has_secret(&server.body));
+        /* again at once is the same; from the same name with another spec it is a conflict */
+        EXPECT_I64(as(root, "POST", path, PATH("{" META("one", TEAM_A) ",\"spec\":%s}", r->spec)),
+                   202);
+        EXPECT_STR(at("meta.id"), str_from_c(id));
+        /* whom it is not for */
+        EXPECT_I64(
+            as(root, "POST", path, PATH("{" META("theirs", TEAM_B) ",\"spec\":%s}", r->spec)), 202);
+        const char *theirs = arena_printf(&server.arena, "%s/%s", path, keep("meta.id")).ptr;
+        EXPECT_I64(as(dev, "GET", one, NULL), 200);
+        EXPECT_I64(as(dev, "GET", theirs, NULL), 404);
+        EXPECT_I64(as(dev, "DELETE", theirs, NULL), 404);
+        EXPECT_I64(as(dev, "PUT", theirs, "{\"meta\":{\"name\":\"x\"}}"), 404);
+        EXPECT_I64(as(dev, "GET", path, NULL), 200);
+        EXPECT_STR(at("entries[0].meta.name"), STR("one"));
+        EXPECT(doc_at(answer(), STR("entries[1]")) == NULL);
+        EXPECT_I64(as(root, "GET", PATH("%s?projectId=" TEAM_B, path), NULL), 200);
+        EXPECT_STR(at("entries[0].meta.name"), STR("theirs"));
+        EXPECT_I64(as(root, "PUT", one, "{\"meta\":{\"name\":\"two\",\"description\":\"d\"}}"),
+                   202);
+        EXPECT_STR(at("meta.name"), STR("two"));
+        EXPECT_STR(at("meta.updateCount"), STR("1"));
+        EXPECT_STR(at(r->member), str_from_c(r->value));
+        EXPECT_I64(as(root, "DELETE", one, NULL), r->gone);
+        EXPECT_I64(as(root, "GET", one, NULL), 404);
+    }
+    EXPECT_I64(as(root, "GET", "/api/v1/asset/datasource", NULL), 200);
+    EXPECT_STR(at("entries[6].meta.kind"), STR("secret-volume"));
+    EXPECT_I64(as(root, "GET", "/api/v1/asset/credentials", NULL), 200);
+    EXPECT_STR(at("entries[4].meta.kind"), STR("ngcApiKey"));
+    EXPECT(!has_secret(&server.body));
+    server_stop();
+}
+
+TEST(a_secret_is_sealed_in_the_state)
+{
+    start();
+    EXPECT_I64(as(root, "POST", "/api/v1/asset/credentials/password",
+                  "{" TENANT_META("db") ",\"spec\":{\"user\":\"u\",\"password\":\"" HIDDEN "\"}}"),
+               202);
+    const char *one = PATH("/api/v1/asset/credentials/password/%s", keep("meta.id"));
+    const struct assets *all = &engine_state(server.world.engine)->assets;
+    server_pause();
+    struct str sealed = arena_str(&server.arena, all->rows[0].secrets[0].value);
+    struct buf bytes;
+    buf_init(&bytes, 1 << 24);
+    engine_checkpoint(server.world.engine, &bytes);
+    EXPECT(!has_secret(&bytes));
+    buf_done(&bytes);
+    EXPECT(sealed.len > sizeof HIDDEN);
+    server_resume();
+    /* Changing the rest leaves it; a new one takes its place. */
+    EXPECT_I64(as(root, "PUT", one, "{\"meta\":{\"description\":\"d\"}}"), 202);
+    server_pause();
+    EXPECT_STR(all->rows[0].secrets[0].value, sealed);
+    server_resume();
+    EXPECT_I64(as(root, "PUT", one, "{\"spec\":{\"user\":\"u\",\"password\":\"another\"}}"), 202);
+    server_pause();
+    EXPECT(!str_eq(all->rows[0].secrets[0].value, sealed));
+    server_resume();
+    server_stop();
+}
+
+TEST(what_is_wrong_is_refused)
+{
+    static const struct {
+        const char *path, *body;
+        long code;
+        const char *field;
+    } wrong[] = {
+        {"compute", "{" META("a", "99") ",\"spec\":{}}", 404, "meta.projectId"},
+        {"compute", "{\"meta\":{\"name\":\"a\",\"scope\":\"system\"},\"spec\":{}}", 400,
+         "meta.scope"},
+        {"compute", "{" TENANT_META("") ",\"spec\":{}}", 400, "meta.name"},
+        {"compute", "{" TENANT_META("a") ",\"spec\":{\"cpuCores\":1}}", 400, "spec.cpuCores"},
+        {"credentials/password", "{" TENANT_META("a") ",\"spec\":{\"user\":\"u\"}}", 400,
+         "spec.password"},
+        {"credentials/password", "{" TENANT_META("a") ",\"spec\":{\"existingSecretName\":\"k\"}}",
+         400, "spec.existingSecretName"},
+        {"credentials/generic-secret", "{" TENANT_META("a") ",\"spec\":{}}", 400,
+         "spec.keyValuePairs"},
+        {"datasource/git",
+         "{" TENANT_META(
+             "a") ",\"spec\":{\"credentialId\":\"3f6c2a1e-7b54-4c39-9d0e-5a1f0c8e2b77\"}}",
+         404, "spec.credentialId"},
+    };
+    start();
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        const char *path = PATH("/api/v1/asset/%s", wrong[i].path);
+        EXPECT_I64(as(root, "POST", path, wrong[i].body), wrong[i].code);
+        EXPECT_STR(at("field"), str_from_c(wrong[i].field));
+    }
+    /* Who may not where. */
+    EXPECT_I64(as(dev, "POST", "/api/v1/asset/compute", "{" META("a", TEAM_B) ",\"spec\":{}}"),
+               404);
+    EXPECT_I64(as(dev, "POST", "/api/v1/asset/compute", "{" TENANT_META("a") ",\"spec\":{}}"), 403);
+    /* An asset of another kind is not there. */
+    EXPECT_I64(as(root, "POST", "/api/v1/asset/compute", "{" TENANT_META("a") ",\"spec\":{}}"),
+               202);
+    EXPECT_I64(as(root, "GET", PATH("/api/v1/asset/environment/%s", keep("meta.id")), NULL), 404);
+    /* What is private is its maker's. */
+    EXPECT_I64(
+        as(root, "POST", "/api/v1/asset/credentials/generic-secret",
+           "{\"meta\":{\"name\":\"p\",\"scope\":\"project\",\"projectId\":" TEAM_A
+           ",\"private\":true},\"spec\":{\"keyValuePairs\":[{\"key\":\"k\",\"value\":\"v\"}]}}"),
+        202);
+    const char *one = PATH("/api/v1/asset/credentials/generic-secret/%s", keep("meta.id"));
+    EXPECT_I64(as(root, "GET", one, NULL), 200);
+    EXPECT_I64(as(dev, "GET", one, NULL), 404);
+    server_stop();
+}
+
+TEST_MAIN()
