@@ -192,6 +192,20 @@ static void show_queue_pools(struct show *s, struct jw *w, const struct queue *q
     jw_array_end(w);
 }
 
+static void show_scheduling_rules(struct jw *w, const struct scheduling_rules *r)
+{
+    jw_key(w, STR("scheduling_rules"));
+    jw_object_begin(w);
+    jw_member_i64(w, STR("training_run_limit_ms"), r->training_run_ms);
+    jw_member_i64(w, STR("training_idle_limit_ms"), r->training_idle_ms);
+    jw_member_i64(w, STR("workspace_run_limit_ms"), r->workspace_run_ms);
+    jw_member_i64(w, STR("workspace_idle_limit_ms"), r->workspace_idle_ms);
+    jw_member_i64(w, STR("preemptible_workspace_idle_limit_ms"), r->workspace_preemptible_idle_ms);
+    show_strings(w, STR("training_node_types"), r->training_types, r->training_types_count);
+    show_strings(w, STR("workspace_node_types"), r->workspace_types, r->workspace_types_count);
+    jw_object_end(w);
+}
+
 void show_department(struct show *s, struct jw *w, const struct department *d)
 {
     struct queue q = {d->name, d->quotas, d->quotas_count, true};
@@ -205,6 +219,7 @@ void show_department(struct show *s, struct jw *w, const struct department *d)
         jw_null(w);
     }
     jw_member_string(w, STR("owner_group"), d->owner_group);
+    show_scheduling_rules(w, &d->rules);
     show_queue_pools(s, w, &q);
     show_counts(s, w, d->name, true, STR(""));
     jw_object_end(w);
@@ -225,6 +240,12 @@ void show_project(struct show *s, struct jw *w, const struct project *p)
         [NON_PREEMPTIBLE] = STRS("non-preemptible"),
     };
     jw_member_string(w, STR("default_preemptibility"), words[p->default_preemptibility]);
+    struct arena arena; /* of the lists of node types */
+    struct scheduling_rules rules;
+    arena_init(&arena, 0);
+    plan_rules(&engine_state(s->engine)->plan, p, &arena, &rules);
+    show_scheduling_rules(w, &rules);
+    arena_done(&arena);
     show_queue_pools(s, w, &q);
     show_counts(s, w, p->name, false, STR(""));
     jw_object_end(w);

@@ -266,6 +266,43 @@ static void print_pools(struct cli *cli, const struct doc *queue)
     }
 }
 
+/* What its work is kept to; nothing where there are no such rules. */
+static void print_rules(struct cli *cli, const struct doc *d)
+{
+    static const struct {
+        const char *title, *key;
+    } limits[] =
+        {
+            {"Training may run",          "training_run_limit_ms"              },
+            {"Training may idle",         "training_idle_limit_ms"             },
+            {"Workspaces may run",        "workspace_run_limit_ms"             },
+            {"Workspaces may idle",       "workspace_idle_limit_ms"            },
+            {"Preemptible ones may idle", "preemptible_workspace_idle_limit_ms"},
+    },
+      types[] = {
+          {"Node types for training", "training_node_types"},
+          {"Node types for workspaces", "workspace_node_types"},
+      };
+    const struct doc *rules = doc_get(d, STR("scheduling_rules"));
+    for (size_t i = 0; i < COUNT_OF(limits); i++) {
+        int64_t ms = view_i64(rules, limits[i].key, 0);
+        if (ms > 0) {
+            listing_pair(cli, limits[i].title, view_span(&cli->arena, ms));
+        }
+    }
+    for (size_t i = 0; i < COUNT_OF(types); i++) {
+        const struct doc *list = doc_get(rules, str_from_c(types[i].key));
+        struct str text = {0};
+        for (const struct doc *t = list != NULL ? list->child : NULL; t != NULL; t = t->next) {
+            text = arena_printf(&cli->arena, STR_FMT "%s" STR_FMT, STR_ARG(text),
+                                text.len > 0 ? ", " : "", STR_ARG(t->text));
+        }
+        if (text.len > 0) {
+            listing_pair(cli, types[i].title, text);
+        }
+    }
+}
+
 int run_project_describe(struct cli *cli, const struct args *args)
 {
     struct answer answer;
@@ -292,6 +329,7 @@ int run_project_describe(struct cli *cli, const struct args *args)
     listing_pair(cli, "Workloads",
                  arena_printf(&cli->arena, STR_FMT " running, " STR_FMT " pending",
                               STR_ARG(view_text(d, "running")), STR_ARG(view_text(d, "pending"))));
+    print_rules(cli, d);
     print_pools(cli, d);
     return 0;
 }
@@ -315,6 +353,7 @@ int run_department_describe(struct cli *cli, const struct args *args)
     listing_title(cli, "General");
     listing_pair(cli, "Parent", view_text(d, "parent"));
     listing_pair(cli, "Owner group", view_text(d, "owner_group"));
+    print_rules(cli, d);
     print_pools(cli, d);
     struct table t;
     struct err err;

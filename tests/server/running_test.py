@@ -97,6 +97,41 @@ def a_drained_device_is_left_for_another_and_stays_drained(home):
 
 
 @test
+def scheduling_rules_stop_what_runs_and_say_so(home):
+    s = World(home).begin()
+    s.run("before", "-g", "1")
+    plan = os.path.join(home, "rules.yaml")
+    with open(plan, "w", encoding="utf-8") as f:
+        f.write("organization:\n  departments:\n    - name: ruling\n"
+                "      scheduling_rules: {training_run_limit: 4s}\n      projects:\n"
+                "        - name: ruled\n"
+                "          scheduling_rules: {training_run_limit: 1h, workspace_node_types: [h100]}\n")
+    s.cli("plan", "apply", plan, "--yes")
+    told = s.cli("project", "describe", "ruled")
+    check(re.search(r"Training may run +4s", told) and "h100" in told, told)
+    s.cli("training", "submit", "short", "-p", "ruled", "--termination-grace-period", "1s",
+          "--", "sleep", "600")
+    check("Stops, by a rule" in s.cli("training", "describe", "short", "-p", "ruled"), "no time")
+    until("it is stopped", lambda: s.ask("GET", "/workloads/ruled/short")[1]["phase"] == "Stopped")
+    events = s.ask("GET", "/workloads/ruled/short")[1]["events"]
+    check([e for e in events if e["kind"] == "limit-near"], events)
+    check([e["why"]["code"] for e in events if e["kind"] == "evicted"] == ["RunTimeLimitReached"],
+          events)
+    check("no longer than 4s" in s.cli("why", "short", "-p", "ruled"), "why does not say it")
+    s.stop(signal.SIGKILL)
+    s.start()
+    check(s.ask("GET", "/workloads/ruled/short")[1]["phase"] == "Stopped", "it runs again")
+    s.cli("training", "resume", "short", "-p", "ruled")
+    until("it runs once more",
+          lambda: s.ask("GET", "/workloads/ruled/short")[1]["phase"] == "Running")
+    check(s.job("before")["phase"] == "Running", "what was there before has no such rule")
+    status, refused = s.ask("POST", "/workloads", json.dumps({
+        "name": "w", "project": "ruled", "kind": "workspace", "spec": {"command": ["true"]}}))
+    check((status, refused["field"]) == (400, "spec.node_type") and "h100" in refused["hint"], refused)
+    s.end()
+
+
+@test
 def a_drained_node_is_empty_by_its_deadline(home):
     s = World(home).begin()
     s.run("plain", "-g", "1", "--preemptibility", "preemptible")
