@@ -201,3 +201,29 @@ TEST(completions_run_so_many_at_a_time)
 }
 
 TEST_MAIN()
+
+/* ---- devices ---- */
+
+// Each third costs its queue a little more than a third; the device has room for the three.
+TEST(what_is_asked_in_memory_fits_by_bytes)
+{
+    struct rig r;
+    struct submit_text t;
+    rig_init(&r);
+    EXPECT_STATUS(apply_plan(&r, 2, 2, false, 0), STATUS_OK);
+    EXPECT_STATUS(see_node(&r, STR("n1"), 1, true), STATUS_OK);
+    struct input in = submit_of(&t, 1, STR("thirds"), 4);
+    in.submit.spec.pods_min = 1;
+    in.submit.spec.pod.gpu_memory_bytes = (INT64_C(80) << 30) / 3;
+    EXPECT_STATUS(say(&r, in), STATUS_OK);
+    decide(&r);
+    decide(&r);
+    uint32_t placed = 0;
+    for (uint32_t i = 0; i < 4; i++) {
+        placed += phase(&r, 1, i) == POD_BINDING;
+    }
+    EXPECT_I64(placed, 3);
+    EXPECT_I64(engine_held(r.e, STR(""), STR("a"), false).gpu_share, 3 * (DEVICE_SHARE / 3 + 1));
+    expect_same(&r);
+    rig_done(&r);
+}

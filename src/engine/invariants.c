@@ -27,16 +27,20 @@ static bool device_ok(struct inspector *in, const struct node *n, uint32_t devic
     const struct state *s = &in->e->s;
     struct str uuid = n->devices[device].uuid;
     int64_t share = 0;
+    int64_t rounded = 0; /* of memory, each up to a share */
     for (uint32_t i = 0; i < s->workloads_count; i++) {
         const struct workload *w = &s->workloads[i];
         for (uint32_t k = 0; k < w->pods_count; k++) {
             const struct pod *p = &w->pods[k];
             for (uint32_t d = 0; d < p->devices_count && str_eq(p->node, n->name); d++) {
-                share += str_eq(p->devices[d].uuid, uuid) ? p->devices[d].share : 0;
+                bool here = str_eq(p->devices[d].uuid, uuid);
+                share += here ? p->devices[d].share : 0;
+                rounded += here && workload_pod(w, k)->gpu_memory_bytes > 0;
             }
         }
     }
     uint32_t row = tables_node(s, n->name);
+    share -= rounded;
     if (share > DEVICE_SHARE) {
         return BREACH(in, "device %.*s of node %.*s is given out %lld/7000 times", STR_ARG(uuid),
                       STR_ARG(n->name), (long long)share);

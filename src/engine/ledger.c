@@ -34,6 +34,11 @@ struct held pod_amounts(const struct workload *w, const struct pod *p)
     return h;
 }
 
+int64_t pod_device_share(const struct pod_spec *spec, const struct held_device *held)
+{
+    return spec->gpu_memory_bytes > 0 ? held->share - 1 : held->share;
+}
+
 void held_add(struct held *into, const struct held *what, bool subtract)
 {
     int64_t sign = subtract ? -1 : 1;
@@ -48,18 +53,19 @@ void held_add(struct held *into, const struct held *what, bool subtract)
     into->memory_bytes_low += sign * what->memory_bytes_low;
 }
 
-static void node_move(struct engine *e, uint32_t node, const struct held *h, const struct pod *p,
-                      bool gone)
+static void node_move(struct engine *e, uint32_t node, const struct workload *w,
+                      const struct pod *p, bool gone)
 {
+    const struct pod_spec *spec = workload_pod(w, (uint32_t)(p - w->pods));
     struct node_row *row = &e->t.node_rows[node];
     const struct node *n = &e->s.nodes[node];
     row->pods = gone ? row->pods - 1 : row->pods + 1;
-    row->cpu_milli += gone ? -h->cpu_milli : h->cpu_milli;
-    row->memory_bytes += gone ? -h->memory_bytes : h->memory_bytes;
+    row->cpu_milli += gone ? -spec->cpu_milli : spec->cpu_milli;
+    row->memory_bytes += gone ? -spec->memory_bytes : spec->memory_bytes;
     for (uint32_t i = 0; i < p->devices_count; i++) {
         for (uint32_t d = 0; d < n->devices_count; d++) {
             if (str_eq(n->devices[d].uuid, p->devices[i].uuid)) {
-                int64_t share = p->devices[i].share;
+                int64_t share = pod_device_share(spec, &p->devices[i]);
                 row->device_share[d] += gone ? -share : share;
             }
         }
@@ -75,7 +81,7 @@ static void move(struct engine *e, uint32_t row, const struct pod *p, bool gone,
         return; // nodes are never forgotten, and a state is checked when it is restored
     }
     struct held h = pod_amounts(&e->s.workloads[row], p);
-    node_move(e, node, &h, p, gone);
+    node_move(e, node, &e->s.workloads[row], p, gone);
     uint32_t project = t->workload_rows[row].project;
     if (NEVER(project == IX_NONE)) {
         return;

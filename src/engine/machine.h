@@ -23,7 +23,7 @@ struct node_row {
     uint32_t pool; /* index in plan.pools */
     uint32_t pods; /* that hold a place on it */
     int64_t cpu_milli, memory_bytes;
-    int64_t *device_share; /* [devices_count]: how much of each is held */
+    int64_t *device_share; /* [devices_count]: how much of each is held, see pod_device_share */
 };
 /* What the books say of a pool up to a moment. */
 struct pool_usage {
@@ -123,6 +123,9 @@ bool plan_sound(const struct plan *p, struct arena *scratch);
 /* ledger.c: what is held where */
 bool pod_holds(const struct pod *p); /* binding, running or releasing */
 struct held pod_amounts(const struct workload *w, const struct pod *p);
+/* Of one device a pod holds. Its queue is charged memory rounded up to a share, the device has room
+ * for what it is: less than a share below that. */
+int64_t pod_device_share(const struct pod_spec *spec, const struct held_device *held);
 void held_add(struct held *into, const struct held *what, bool subtract);
 void ledger_build(struct engine *e);
 void ledger_move(struct engine *e, uint32_t row, const struct pod *p, bool gone);

@@ -74,19 +74,21 @@ static void do_evict(struct step *st, const struct evict *ev)
     workload_settle(st, row);
 }
 
-static bool device_free(const struct engine *e, uint32_t node, const struct held_device *want)
+static bool device_free(const struct engine *e, uint32_t node, const struct pod_spec *spec,
+                        const struct held_device *want)
 {
     const struct node *n = &e->s.nodes[node];
     for (uint32_t d = 0; d < n->devices_count; d++) {
         if (str_eq(n->devices[d].uuid, want->uuid)) {
             return want->share > 0 && want->share <= DEVICE_SHARE &&
-                   e->t.node_rows[node].device_share[d] + want->share <= DEVICE_SHARE;
+                   e->t.node_rows[node].device_share[d] + pod_device_share(spec, want) <=
+                       DEVICE_SHARE;
         }
     }
     return false;
 }
 
-static bool place_free(const struct engine *e, const struct bind *b)
+static bool place_free(const struct engine *e, const struct pod_spec *spec, const struct bind *b)
 {
     uint32_t node = tables_node(&e->s, b->node);
     if (node == IX_NONE || !e->s.nodes[node].ready) {
@@ -98,7 +100,7 @@ static bool place_free(const struct engine *e, const struct bind *b)
                 return false;
             }
         }
-        if (!device_free(e, node, &b->devices[i])) {
+        if (!device_free(e, node, spec, &b->devices[i])) {
             return false;
         }
     }
@@ -114,8 +116,9 @@ static uint32_t do_bind(struct step *st, const struct bind *b)
         return IX_NONE;
     }
     const struct workload *w = &st->e->s.workloads[row];
+    const struct pod_spec *spec = workload_pod(w, pod);
     if (w->pods[pod].phase != POD_PENDING || w->desired != WANT_RUN ||
-        b->devices_count != (uint32_t)workload_pod(w, pod)->gpu_devices || !place_free(st->e, b)) {
+        b->devices_count != (uint32_t)spec->gpu_devices || !place_free(st->e, spec, b)) {
         return IX_NONE;
     }
     pod_bind(st, row, pod, b);

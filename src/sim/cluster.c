@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "model/ids.h"
 #include "model/units.h"
+#include "sim/hold.h"
 
 enum {
     NODE_UP_MIN_MS = 60 * 1000,
@@ -121,26 +122,27 @@ static uint32_t node_of(const struct sim_cluster *c, struct str name)
     return IX_NONE;
 }
 
-static bool shares_device(const struct sim_proc *a, const struct sim_proc *b)
+// What all processes that are not gone have of a device of a node.
+static int64_t taken_of(const struct sim_cluster *c, uint32_t node, struct str device)
 {
-    for (uint32_t i = 0; i < a->devices_count; i++) {
-        for (uint32_t k = 0; k < b->devices_count; k++) {
-            if (str_eq(a->devices[i].uuid, b->devices[k].uuid) &&
-                a->devices[i].share + b->devices[k].share > DEVICE_SHARE) {
-                return true;
-            }
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < c->procs_count; i++) {
+        const struct sim_proc *o = &c->procs[i];
+        bool there = !o->forgotten && o->state != PROC_GONE && o->node == node;
+        for (uint32_t k = 0; there && k < o->devices_count; k++) {
+            sum += str_eq(o->devices[k].uuid, device) ? o->devices[k].take : 0;
         }
     }
-    return false;
+    return sum;
 }
 
 static void watch_devices(struct sim_cluster *c, const struct sim_proc *p)
 {
-    for (uint32_t i = 0; i < c->procs_count; i++) {
-        const struct sim_proc *o = &c->procs[i];
-        if (o != p && !o->forgotten && o->state != PROC_GONE && shares_device(o, p)) {
-            BREACH(c, "two processes run on one device of node %.*s",
-                   STR_ARG(c->nodes.items[p->node].name));
+    const struct sim_node *n = &c->nodes.items[p->node];
+    for (uint32_t d = 0; d < n->devices_count; d++) {
+        if (taken_of(c, p->node, n->devices[d].uuid) > hold_whole(&n->devices[d])) {
+            BREACH(c, "the processes on device %.*s of node %.*s have more of it than there is",
+                   STR_ARG(n->devices[d].uuid), STR_ARG(n->name));
         }
     }
 }
@@ -154,12 +156,13 @@ static void gone(struct sim_cluster *c, struct sim_proc *p, int64_t exit_code, s
     report_pod(c, p, INPUT_POD_EXITED);
 }
 
-static void take_devices(struct sim_cluster *c, struct sim_proc *p, const struct pod *pod)
+static void take_devices(struct sim_cluster *c, struct sim_proc *p, const struct effect *f)
 {
     const struct sim_node *n = &c->nodes.items[p->node];
-    for (uint32_t i = 0; i < pod->devices_count; i++) {
+    const struct pod_spec *spec = workload_pod(f->workload, f->pod_index);
+    for (uint32_t i = 0; i < f->pod_state->devices_count; i++) {
         uint32_t d = 0;
-        while (d < n->devices_count && !str_eq(n->devices[d].uuid, pod->devices[i].uuid)) {
+        while (d < n->devices_count && !str_eq(n->devices[d].uuid, f->pod_state->devices[i].uuid)) {
             d++;
         }
         if (d == n->devices_count || p->devices_count == SIM_NODE_DEVICES_MAX) {
@@ -167,8 +170,8 @@ static void take_devices(struct sim_cluster *c, struct sim_proc *p, const struct
                    STR_ARG(n->name));
             return;
         }
-        p->devices[p->devices_count++] = (struct held_device){n->devices[d].uuid,
-                                                              pod->devices[i].share};
+        p->devices[p->devices_count++] = (struct sim_hold){n->devices[d].uuid,
+                                                           hold_take(&n->devices[d], spec)};
     }
 }
 
@@ -190,7 +193,7 @@ static void do_start(struct sim_cluster *c, const struct effect *f)
     }
     p = p ? p : add_proc(c, &f->pod);
     *p = (struct sim_proc){.pod = f->pod, .attempt = f->attempt, .node = node, .exit_code = -1};
-    take_devices(c, p, f->pod_state);
+    take_devices(c, p, f);
     p->due_ms = c->now_ms + prng_range(c->prng, 10, 4000);
     if (!c->nodes.items[node].up) {
         p->state = PROC_GONE; // the loss is on its way to the server
@@ -465,6 +468,7 @@ void sim_cluster_init(struct sim_cluster *c, struct arena *arena, struct prng *p
     uint32_t count = 2 + prng_below(prng, 3);
     for (uint32_t i = 0; i < count; i++) {
         static const uint32_t sizes[] = {1, 2, 4, 4, 8};
+        int64_t device_gib = prng_chance(prng, 300) ? 40 : 80;
         struct sim_node *n = ARRAY_PUSH(arena, &c->nodes);
         n->name = arena_printf(arena, "node-%u", i);
         n->second_pool = i > 0 && prng_chance(prng, 400);
@@ -475,7 +479,7 @@ void sim_cluster_init(struct sim_cluster *c, struct arena *arena, struct prng *p
         n->due_ms = now_ms + prng_range(prng, NODE_UP_MIN_MS, NODE_UP_MAX_MS);
         for (uint32_t d = 0; d < n->devices_count; d++) {
             n->devices[d] = (struct device){.uuid = arena_printf(arena, "GPU-%u-%u", i, d),
-                                            .memory_bytes = INT64_C(80) << 30,
+                                            .memory_bytes = device_gib << 30,
                                             .index = d,
                                             .numa_node = -1,
                                             .healthy = true};

@@ -3,7 +3,7 @@
 // fail and come back, devices that sicken, processes that start late or not at all, end by
 // themselves or when told, and reports of all that which come late, twice and out of order. It
 // outlives crashes of the server, and it keeps an eye on what a real one could not forgive: a
-// start of what runs already, two processes on one device.
+// start of what runs already, more on a device than it has.
 #pragma once
 
 #include "base/array.h"
@@ -13,13 +13,18 @@
 
 enum { SIM_NODE_DEVICES_MAX = 8, SIM_PROCS_MAX = 4096, SIM_ZONES = 2 };
 
+/* What a process has of a device, see hold_take. */
+struct sim_hold {
+    struct str uuid;
+    int64_t take;
+};
 enum sim_proc_state { PROC_STARTING, PROC_RUNNING, PROC_STOPPING, PROC_GONE };
 struct sim_proc {
     struct uuid pod;
     uint32_t attempt;
     enum sim_proc_state state;
     uint32_t node;
-    struct held_device devices[SIM_NODE_DEVICES_MAX];
+    struct sim_hold devices[SIM_NODE_DEVICES_MAX];
     uint32_t devices_count;
     int64_t due_ms; /* when the next thing happens to it */
     int64_t exit_code;

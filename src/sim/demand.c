@@ -42,6 +42,9 @@ static struct quota random_quota(struct prng *p, struct str pool, int64_t least_
         .reclaim_min_runtime_ms = -1,
         .preempt_min_runtime_ms = -1,
     };
+    if (prng_chance(p, 150)) {
+        q.gpu_share += DEVICE_SHARE / 4 * (int64_t)prng_below(p, 4);
+    }
     if (!q.over_quota) {
         q.gpu_max_share = q.gpu_share;
         q.weight_milli = 2000;
@@ -59,9 +62,10 @@ static struct quota random_quota(struct prng *p, struct str pool, int64_t least_
     return q;
 }
 
+// Whole ones, that hold what is guaranteed.
 static int64_t gpus_of(const struct quota *quotas, uint32_t pool)
 {
-    return quotas[pool].gpu_share / DEVICE_SHARE;
+    return (quotas[pool].gpu_share + DEVICE_SHARE - 1) / DEVICE_SHARE;
 }
 
 static int64_t random_runtime_ms(struct prng *p)
@@ -145,6 +149,21 @@ static void random_pools(struct prng *p, struct arena *arena, struct workload_sp
     }
 }
 
+// A fraction of each device: tenths, sevenths, or memory, of which thirds do not come out even.
+static void random_fraction(struct prng *p, struct pod_spec *s)
+{
+    static const int64_t shares[] = {700, 1000, 1750, 3500, 3501, 5000, DEVICE_SHARE};
+    static const int64_t gib[] = {1, 10, 20, 40, 41, 80, 96};
+    s->gpu_devices = prng_chance(p, 750) ? 1 : 1 + prng_below(p, 4);
+    if (prng_chance(p, 500)) {
+        s->gpu_portion_share = pick(p, shares, COUNT_OF(shares));
+    } else if (prng_chance(p, 500)) {
+        s->gpu_memory_bytes = (INT64_C(80) << 30) / 3;
+    } else {
+        s->gpu_memory_bytes = pick(p, gib, COUNT_OF(gib)) << 30;
+    }
+}
+
 static void random_submit(struct sim_demand *d, struct arena *arena, struct input *out)
 {
     static const int64_t devices[] = {0, 1, 1, 1, 1, 1, 2, 2, 4, 9};
@@ -186,6 +205,9 @@ static void random_submit(struct sim_demand *d, struct arena *arena, struct inpu
         .grace_ms = prng_range(p, 0, 30000),
         .single_numa = prng_chance(p, 100),
     };
+    if (prng_chance(p, 250)) {
+        random_fraction(p, &s->spec.pod);
+    }
     random_pools(p, arena, &s->spec);
 }
 

@@ -7,6 +7,7 @@
 #include "model/reason.h"
 #include "model/resources.h"
 #include "model/units.h"
+#include "sim/hold.h"
 
 enum { STALE_MS = 60 * 1000 };
 
@@ -108,37 +109,80 @@ static const struct bind *bind_of(const struct tick *t, const struct pod *p)
     return NULL;
 }
 
-static struct amounts amounts_of(const struct workload *w)
+static int64_t cost_of(const struct node *n, const struct held_device *held, uint32_t count,
+                       const struct pod_spec *spec)
 {
-    const struct pod_spec *p = &w->spec.pod;
-    int64_t each = p->gpu_portion_share > 0 ? p->gpu_portion_share : DEVICE_SHARE;
-    return (struct amounts){
-        {p->gpu_devices * each, p->cpu_milli, p->memory_bytes}
-    };
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t d = 0; d < n->devices_count; d++) {
+            sum += str_eq(n->devices[d].uuid, held[i].uuid) ? hold_cost(&n->devices[d], spec) : 0;
+        }
+    }
+    return sum;
 }
 
-// Where a pod is once the tick is done: the pool, or none.
-static struct str pool_after(const struct rules *r, const struct pod *p)
+// Where a pod is once the tick is done.
+struct spot {
+    const struct node *node; /* NULL: nowhere */
+    const struct held_device *devices;
+    uint32_t devices_count;
+};
+
+static struct spot spot_after(const struct rules *r, const struct pod *p)
 {
     const struct bind *b = bind_of(r->t, p);
-    if (!b && (!is_active(p) || is_evicted(r->t, p))) {
-        return STR("");
+    if (b) {
+        return (struct spot){find_node(r->s, b->node), b->devices, b->devices_count};
     }
-    const struct node *n = find_node(r->s, b ? b->node : p->node);
-    return n ? engine_pool_of(r->e, n) : STR("");
+    if (!is_active(p) || is_evicted(r->t, p)) {
+        return (struct spot){NULL, NULL, 0};
+    }
+    return (struct spot){find_node(r->s, p->node), p->devices, p->devices_count};
 }
 
-// What is kept in a pool for a workload: it counts as if it were there.
-static uint32_t claims_of(const struct rules *r, const struct workload *w, struct str pool)
+static struct str pool_after(const struct rules *r, const struct pod *p)
 {
-    const struct claim *claims = r->t ? r->t->claims : r->s->claims;
-    uint32_t count = r->t ? r->t->claims_count : r->s->claims_count;
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct node *node = find_node(r->s, claims[i].node);
-        n += uuid_eq(claims[i].workload, w->id) && node && str_eq(engine_pool_of(r->e, node), pool);
+    struct spot at = spot_after(r, p);
+    return at.node ? engine_pool_of(r->e, at.node) : STR("");
+}
+
+static const struct claim *claims_after(const struct rules *r, uint32_t *count)
+{
+    *count = r->t ? r->t->claims_count : r->s->claims_count;
+    return r->t ? r->t->claims : r->s->claims;
+}
+
+static void add_spot(const struct rules *r, const struct workload *w, struct str pool,
+                     const struct spot *at, struct amounts *sum)
+{
+    const struct pod_spec *spec = &w->spec.pod;
+    if (at->node && str_eq(engine_pool_of(r->e, at->node), pool)) {
+        struct amounts more = {
+            {cost_of(at->node, at->devices, at->devices_count, spec), spec->cpu_milli,
+             spec->memory_bytes}
+        };
+        amounts_add(sum, &more);
     }
-    return n;
+}
+
+// What a workload has in a pool once the tick is done. What is kept for it counts as if it were
+// there.
+static void add_workload(const struct rules *r, const struct workload *w, struct str pool,
+                         struct amounts *sum)
+{
+    uint32_t count;
+    const struct claim *claims = claims_after(r, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct claim *c = &claims[i];
+        if (uuid_eq(c->workload, w->id)) {
+            struct spot at = {find_node(r->s, c->node), c->devices, c->devices_count};
+            add_spot(r, w, pool, &at, sum);
+        }
+    }
+    for (uint32_t k = 0; k < w->pods_count; k++) {
+        struct spot at = spot_after(r, &w->pods[k]);
+        add_spot(r, w, pool, &at, sum);
+    }
 }
 
 // What a queue has in a pool once the tick is done, of all or of non-preemptible work.
@@ -150,16 +194,48 @@ static struct amounts queue_after(const struct rules *r, struct str pool, struct
         const struct workload *w = &r->s->workloads[i];
         bool of_queue = department ? department_is_above(r->s, w->project, queue)
                                    : str_eq(w->project, queue);
-        if (!of_queue || (non_preemptible && w->spec.preemptibility != NON_PREEMPTIBLE)) {
-            continue;
+        if (of_queue && (!non_preemptible || w->spec.preemptibility == NON_PREEMPTIBLE)) {
+            add_workload(r, w, pool, &sum);
         }
-        struct amounts each = amounts_of(w);
-        uint32_t places = claims_of(r, w, pool);
+    }
+    return sum;
+}
+
+static int64_t take_of(const struct device *d, const struct held_device *held, uint32_t count,
+                       const struct workload *w)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (str_eq(held[i].uuid, d->uuid)) {
+            return hold_take(d, &w->spec.pod);
+        }
+    }
+    return 0;
+}
+
+// What is taken of a device: by all who are there or start there now; with promised, once who
+// leaves has left, and with what is kept there.
+static int64_t device_taken(const struct rules *r, const struct node *n, const struct device *d,
+                            bool promised)
+{
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < r->s->workloads_count; i++) {
+        const struct workload *w = &r->s->workloads[i];
         for (uint32_t k = 0; k < w->pods_count; k++) {
-            places += str_eq(pool_after(r, &w->pods[k]), pool);
+            const struct pod *p = &w->pods[k];
+            struct spot at = spot_after(r, p);
+            if (at.node == n) {
+                sum += take_of(d, at.devices, at.devices_count, w);
+            } else if (!promised && str_eq(p->node, n->name)) {
+                sum += take_of(d, p->devices, p->devices_count, w);
+            }
         }
-        for (uint32_t k = 0; k < places; k++) {
-            amounts_add(&sum, &each);
+    }
+    uint32_t count;
+    const struct claim *claims = claims_after(r, &count);
+    for (uint32_t i = 0; promised && i < count; i++) {
+        const struct workload *w = engine_find(r->e, claims[i].workload);
+        if (w && str_eq(claims[i].node, n->name)) {
+            sum += take_of(d, claims[i].devices, claims[i].devices_count, w);
         }
     }
     return sum;
@@ -388,18 +464,19 @@ struct bounds {
 // guarantee, of all that w asks for.
 static bool within(struct rules *r, const struct workload *w, const struct bounds *b)
 {
-    struct amounts need = amounts_of(w);
+    const struct pod_spec *p = &w->spec.pod;
+    const int64_t need[RES_COUNT] = {p->gpu_devices, p->cpu_milli, p->memory_bytes};
     struct amounts most = maximum(&b->quota);
     struct amounts share = guarantee(&b->quota);
     struct amounts all = queue_after(r, b->pool, b->name, b->department, false);
     struct amounts firm = queue_after(r, b->pool, b->name, b->department, true);
     for (int i = 0; i < RES_COUNT; i++) {
-        if (need.v[i] > 0 && !amount_le(all.v[i], most.v[i])) {
+        if (need[i] > 0 && !amount_le(all.v[i], most.v[i])) {
             return BREACH(r, "%.*s starts and %s %.*s has %lld of resource %d, maximum %lld (R6)",
                           STR_ARG(w->name), b->what, STR_ARG(b->name), (long long)all.v[i], i,
                           (long long)most.v[i]);
         }
-        if (w->spec.preemptibility == NON_PREEMPTIBLE && need.v[i] > 0 &&
+        if (w->spec.preemptibility == NON_PREEMPTIBLE && need[i] > 0 &&
             !amount_le(firm.v[i], share.v[i])) {
             return BREACH(r,
                           "%.*s starts and %s %.*s has %lld of resource %d in non-preemptible "
@@ -431,24 +508,30 @@ static bool within_all(struct rules *r, const struct workload *w, struct str poo
     return false;
 }
 
-static bool takes_from(const struct bind *b, const struct claim *c)
+static const struct device *find_device(const struct node *n, struct str uuid)
 {
-    for (uint32_t k = 0; k < c->devices_count && str_eq(b->node, c->node); k++) {
-        for (uint32_t d = 0; d < b->devices_count; d++) {
-            if (str_eq(b->devices[d].uuid, c->devices[k].uuid) &&
-                b->devices[d].share + c->devices[k].share > DEVICE_SHARE) {
-                return true;
-            }
+    for (uint32_t d = 0; d < n->devices_count; d++) {
+        if (str_eq(n->devices[d].uuid, uuid)) {
+            return &n->devices[d];
         }
     }
-    return false;
+    return NULL;
 }
 
-static bool claims_respected(struct rules *r, const struct workload *w, const struct bind *b)
+// Each device has room for it, now and beside what is kept for others, and is charged as it asks.
+static bool devices_ok(struct rules *r, const struct workload *w, const struct bind *b,
+                       const struct node *n)
 {
-    for (uint32_t i = 0; i < r->t->claims_count; i++) {
-        const struct claim *c = &r->t->claims[i];
-        if (!uuid_eq(c->workload, w->id) && takes_from(b, c)) {
+    for (uint32_t i = 0; i < b->devices_count; i++) {
+        const struct device *d = find_device(n, b->devices[i].uuid);
+        if (!d || !d->healthy || b->devices[i].share != hold_cost(d, &w->spec.pod)) {
+            return BREACH(r, "%.*s is given %lld/7000 of a device, or one that is not there",
+                          STR_ARG(w->name), (long long)b->devices[i].share);
+        }
+        if (device_taken(r, n, d, false) > hold_whole(d)) {
+            return BREACH(r, "%.*s starts on a device without room", STR_ARG(w->name));
+        }
+        if (device_taken(r, n, d, true) > hold_whole(d)) {
             return BREACH(r, "%.*s starts on a device that is kept for another (R7)",
                           STR_ARG(w->name));
         }
@@ -509,7 +592,7 @@ static bool bind_ok(struct rules *r, const struct bind *b)
         return BREACH(r, "gang %.*s starts with less than its minimum (R5)", STR_ARG(w->name));
     }
     struct str pool = engine_pool_of(r->e, n);
-    return zone_ok(r, w, b, n) && in_one_pool(r, w, pool) && claims_respected(r, w, b) &&
+    return zone_ok(r, w, b, n) && in_one_pool(r, w, pool) && devices_ok(r, w, b, n) &&
            within_all(r, w, pool);
 }
 
@@ -589,24 +672,19 @@ struct str rules_tick(const struct engine *e, const struct tick *t, int64_t now_
     return r.breach;
 }
 
-/* ---- reasons ---- */
-
-// Whether any pod holds something of that device.
-static bool device_used(const struct rules *r, const struct node *n, uint32_t device)
+struct str rules_applied(const struct engine *e, const struct tick *t, struct arena *arena)
 {
-    for (uint32_t i = 0; i < r->s->workloads_count; i++) {
-        const struct workload *w = &r->s->workloads[i];
-        for (uint32_t k = 0; k < w->pods_count; k++) {
-            const struct pod *p = &w->pods[k];
-            for (uint32_t d = 0; d < p->devices_count && str_eq(p->node, n->name); d++) {
-                if (str_eq(p->devices[d].uuid, n->devices[device].uuid)) {
-                    return true;
-                }
-            }
+    struct rules r = {.e = e, .s = engine_state(e), .a = arena};
+    for (uint32_t i = 0; i < t->binds_count; i++) {
+        struct place at = find_pod(r.s, t->binds[i].pod);
+        if (!at.p || at.p->phase != POD_BINDING || !str_eq(at.p->node, t->binds[i].node)) {
+            (void)BREACH(&r, "a start that was decided is not done");
         }
     }
-    return false;
+    return r.breach;
 }
+
+/* ---- reasons ---- */
 
 // Who asks for one NUMA node may find none on a node that has room.
 static bool fits(const struct rules *r, const struct workload *w, const struct node *n)
@@ -626,8 +704,10 @@ static bool fits(const struct rules *r, const struct workload *w, const struct n
     }
     int64_t devices = 0;
     for (uint32_t d = 0; d < n->devices_count; d++) {
-        devices += n->devices[d].healthy && !device_used(r, n, d) &&
-                   !is_closed(r, n->name, n->devices[d].uuid);
+        const struct device *at = &n->devices[d];
+        int64_t room = hold_whole(at) - device_taken(r, n, at, false);
+        devices += at->healthy && room >= hold_take(at, &w->spec.pod) &&
+                   !is_closed(r, n->name, at->uuid);
     }
     bool divided = w->spec.pod.single_numa && n->zones_count > 1;
     return n->ready && !divided && !is_closed(r, n->name, STR("")) && pods > 0 &&
@@ -647,6 +727,23 @@ static bool no_node_is_true(struct rules *r, const struct workload *w)
     return true;
 }
 
+// What all pods of a workload can be charged at most: memory costs most where devices are small.
+static struct amounts most_of(const struct rules *r, const struct workload *w)
+{
+    const struct pod_spec *p = &w->spec.pod;
+    int64_t cost = 0;
+    for (uint32_t i = 0; i < r->s->nodes_count; i++) {
+        for (uint32_t d = 0; d < r->s->nodes[i].devices_count; d++) {
+            int64_t there = hold_cost(&r->s->nodes[i].devices[d], p);
+            cost = there > cost ? there : cost;
+        }
+    }
+    return (struct amounts){
+        {w->pods_count * p->gpu_devices * cost, w->pods_count * p->cpu_milli,
+         w->pods_count * p->memory_bytes}
+    };
+}
+
 // What of a queue is promised places that are still being left, by the reasons of what waits.
 static int64_t promised(const struct rules *r, const struct workload *for_whom)
 {
@@ -659,7 +756,7 @@ static int64_t promised(const struct rules *r, const struct workload *for_whom)
         if (of_queue && str_eq(w->why.pool, why->pool) &&
             (w->why.code == REASON_WAITING_FOR_RELEASE || w->why.code == REASON_WAITING_FOR_CLAIM ||
              w->why.code == REASON_PARTLY_PLACED)) {
-            sum += amounts_of(w).v[why->resource] * (int64_t)w->pods_count;
+            sum += most_of(r, w).v[why->resource];
         }
     }
     return sum;

@@ -9,6 +9,9 @@
 /* rules_tick checks the decisions of a tick before it is applied; returns the first breach. */
 struct str rules_tick(const struct engine *e, const struct tick *t, int64_t now_ms,
                       struct arena *arena);
+/* rules_applied: what is wrong with the state in which the tick was applied: all it starts has begun
+ * to start. */
+struct str rules_applied(const struct engine *e, const struct tick *t, struct arena *arena);
 /* rules_settled checks a state for which the scheduler has nothing more to do: whatever waits has
  * a reason, and the reason is true. */
 struct str rules_settled(const struct engine *e, int64_t now_ms, struct arena *arena);

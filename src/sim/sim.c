@@ -119,6 +119,9 @@ static void apply_one(struct sim *s, const struct input *in, struct effects *fx)
     fx->count = 0;
     past_step(&s->past, s->e, in->now_ms);
     engine_apply(s->e, in, fx, &o);
+    if (in->kind == INPUT_TICK) {
+        note_breach(s, rules_applied(s->e, &in->tick, &s->scratch));
+    }
     s->port.do_effects(s->port.ctx, fx->items, fx->count);
     hear_answer(s, in, &o);
     count_input(s, in, &o);
