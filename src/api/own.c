@@ -4,6 +4,8 @@
 
 #define P "/api/weir/v1"
 
+#define FRAMEWORK_WORDS "'pytorch'|'tensorflow'|'mpi'|'xgboost'|'jax'"
+
 static const struct schema_row schemas[] = {
     {"Error",          "code* int(100..599), status* str, message* str, details* str, field* str, value* "
               "str, hint* str, request_id* uuid, problems [Problem], changes [Change]"           },
@@ -26,6 +28,7 @@ static const struct schema_row schemas[] = {
      "cpu num(0..70368744177.664), cpu_limit num(0.001..70368744177.664)?,"
      "memory int(0..70368744177664), memory_limit int(1..70368744177664)?,"
      "grace_ms int(0..86400000), single_numa bool, pods int(1..4096), pods_min int(1..4096), "
+     "parallel_max int(1..4096), framework " FRAMEWORK_WORDS ", "
      "min_available "
      "int(0..4096),"
      "node_type str(..63), priority any, preemptibility 'preemptible'|'non-preemptible', pools "
@@ -37,8 +40,8 @@ static const struct schema_row schemas[] = {
 #define PLAN_READ   "read department, read project, read nodepools at cluster"
 #define PLAN_CHANGE "change department, change project, change nodepools at cluster"
 #define PLAN_ARGS   "prune bool, base_revision int(0..)"
-#define WORKLOAD_ARGS                                            \
-    "project str, phase str, kind str, name str, deleted bool, " \
+#define WORKLOAD_ARGS                                                           \
+    "project str, phase str, kind str, framework str, name str, deleted bool, " \
     "limit int(0..1000) = 500, offset int(0..) = 0"
 #define AUDIT_ARGS                                                              \
     "since ts, until ts, subject str, result 'done'|'refused', "                \

@@ -81,6 +81,19 @@ struct str show_kind(enum workload_kind kind)
     return words[kind];
 }
 
+struct str show_framework(enum framework framework)
+{
+    static const struct str words[] = {
+        [FRAMEWORK_NONE] = STRS(""),
+        [FRAMEWORK_PYTORCH] = STRS("pytorch"),
+        [FRAMEWORK_TENSORFLOW] = STRS("tensorflow"),
+        [FRAMEWORK_MPI] = STRS("mpi"),
+        [FRAMEWORK_XGBOOST] = STRS("xgboost"),
+        [FRAMEWORK_JAX] = STRS("jax"),
+    };
+    return words[framework];
+}
+
 static struct str pod_phase_word(enum pod_phase phase)
 {
     static const struct str words[] = {
@@ -332,6 +345,8 @@ static void show_spec(struct jw *w, const struct workload *wl)
     jw_member_bool(w, STR("single_numa"), p->single_numa);
     jw_member_i64(w, STR("pods_wanted"), wl->spec.pods);
     jw_member_i64(w, STR("pods_min"), wl->spec.pods_min);
+    jw_member_i64(w, STR("parallel_max"),
+                  wl->spec.parallel_max > 0 ? wl->spec.parallel_max : wl->spec.pods);
     jw_member_i64(w, STR("min_available"), wl->spec.available_min);
     jw_member_string(w, STR("node_type"), wl->spec.node_type);
     show_pairs(w, STR("labels"), wl->spec.labels, wl->spec.labels_count);
@@ -391,6 +406,7 @@ void show_workload(struct show *s, struct jw *w, const struct workload *wl, bool
     jw_member_string(w, STR("project"), wl->project);
     jw_member_string(w, STR("department"), project != NULL ? project->department : STR(""));
     jw_member_string(w, STR("kind"), show_kind(wl->kind));
+    jw_member_string(w, STR("framework"), show_framework(wl->spec.framework));
     jw_member_string(w, STR("phase"), workload_phase(wl));
     jw_member_string(w, STR("author"), wl->author);
     show_time(w, STR("created_at"), wl->created_ms);

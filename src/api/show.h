@@ -39,5 +39,6 @@ void show_problems(struct jw *w, const struct problems *problems);
  * merely counts time. */
 uint64_t show_fingerprint(const struct workload *wl);
 struct str show_kind(enum workload_kind kind);
+struct str show_framework(enum framework framework); /* "" for none */
 /* show_find_project: by name, NULL when there is none. */
 const struct project *show_find_project(const struct plan *plan, struct str name);

@@ -21,7 +21,7 @@ enum {
 /* ---- reading ---- */
 
 struct filter {
-    struct str project, phase, kind, name;
+    struct str project, phase, kind, framework, name;
     bool deleted;
 };
 
@@ -30,6 +30,7 @@ static bool passes(const struct filter *f, const struct workload *wl)
     return (f->project.len == 0 || str_eq(f->project, wl->project)) &&
            (f->name.len == 0 || str_eq(f->name, wl->name)) &&
            (f->kind.len == 0 || str_eq(f->kind, show_kind(wl->kind))) &&
+           (f->framework.len == 0 || str_eq(f->framework, show_framework(wl->spec.framework))) &&
            (f->deleted || wl->desired != WANT_DELETED || wl->end_ms == TIME_NEVER) &&
            (f->phase.len == 0 || str_eq(f->phase, workload_phase(wl)));
 }
@@ -42,6 +43,7 @@ void get_workloads(struct call *c)
         .project = body_str(c->args, STR("project")),
         .phase = body_str(c->args, STR("phase")),
         .kind = body_str(c->args, STR("kind")),
+        .framework = body_str(c->args, STR("framework")),
         .name = body_str(c->args, STR("name")),
         .deleted = body_bool(c->args, STR("deleted"), false),
     };
@@ -177,6 +179,15 @@ static void read_pod(const struct doc *spec, struct pod_spec *p, struct arena *a
     }
 }
 
+static enum framework framework_named(struct str word)
+{
+    enum framework f = FRAMEWORK_JAX;
+    while (f != FRAMEWORK_NONE && !str_eq(show_framework(f), word)) {
+        f--;
+    }
+    return f;
+}
+
 static void read_spec(struct call *c, const struct doc *spec, struct workload_spec *s,
                       struct problems *problems)
 {
@@ -190,8 +201,12 @@ static void read_spec(struct call *c, const struct doc *spec, struct workload_sp
         .auto_delete_ms = body_i64(spec, STR("auto_delete_ms"), -1),
         .node_type = body_str(spec, STR("node_type")),
         .available_min = body_i64(spec, STR("min_available"), 0),
+        .framework = framework_named(body_str(spec, STR("framework"))),
     };
-    s->pods_min = body_i64(spec, STR("pods_min"), s->pods);
+    /* Fewer at a time than there are: each begins as there is room, unless said otherwise. */
+    int64_t parallel = body_i64(spec, STR("parallel_max"), s->pods);
+    s->parallel_max = parallel < s->pods ? parallel : 0;
+    s->pods_min = body_i64(spec, STR("pods_min"), s->parallel_max > 0 ? 1 : s->pods);
     s->pools = body_strings(body_get(spec, STR("pools")), c->arena, &s->pools_count);
     s->labels = body_pairs(body_get(spec, STR("labels")), c->arena, &s->labels_count);
     s->annotations = body_pairs(body_get(spec, STR("annotations")), c->arena,
@@ -287,6 +302,12 @@ void post_workload(struct call *c)
         return;
     }
     read_spec(c, body_get(c->body, STR("spec")), &s->spec, problems);
+    if (s->kind == WORKLOAD_INFERENCE) { /* each replica serves by itself, and for ever */
+        const struct doc *spec = body_get(c->body, STR("spec"));
+        s->spec.pods_min = body_i64(spec, STR("pods_min"), 1);
+        s->spec.restart = (enum restart_policy)body_word(spec, STR("restart"), restarts,
+                                                         COUNT_OF(restarts), RESTART_ALWAYS);
+    }
     read_name(c, s, problems);
     if (problems->error_count > 0) {
         struct err err;

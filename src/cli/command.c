@@ -19,8 +19,7 @@ static struct str path_str(const char *terminated)
     return str_from_c(terminated);
 }
 
-// The group a command belongs to when that group has an alias, else NULL.
-static const struct group *group_of(const struct command *c)
+const struct group *command_group(const struct command *c)
 {
     struct str path = path_str(c->path);
     for (uint32_t i = 0; i < groups_count; i++) {
@@ -58,7 +57,7 @@ static int match_command(const struct command *c, const struct str *words, uint3
                          bool *whole)
 {
     int n = match_path(path_str(c->path), words, count, whole);
-    const struct group *g = group_of(c);
+    const struct group *g = command_group(c);
     if (n >= 0 || g == NULL) {
         return n;
     }
@@ -91,7 +90,7 @@ const struct command *command_find(const struct str *words, uint32_t count, uint
 
 struct str command_alias(const struct command *c, struct arena *arena)
 {
-    const struct group *g = group_of(c);
+    const struct group *g = command_group(c);
     return g == NULL ? STR("") : arena_printf(arena, "%s%s", g->alias, c->path + strlen(g->path));
 }
 
@@ -178,15 +177,9 @@ static const struct {
     struct str word;
     const char *text;
 } absent[] = {
-    {STRS("inference"),  "this version runs training workloads only, no inference"                 },
-    {STRS("workspace"),  "this version runs training workloads only, no workspaces"                },
-    {STRS("pytorch"),    "this version runs training workloads of one kind of pod only, no PyTorch"},
-    {STRS("tf"),         "this version runs training workloads of one kind of pod only, no TF"     },
-    {STRS("mpi"),        "this version runs training workloads of one kind of pod only, no MPI"    },
-    {STRS("xgboost"),    "this version runs training workloads of one kind of pod only, no XGBoost"},
-    {STRS("jax"),        "this version runs training workloads of one kind of pod only, no JAX"    },
-    {STRS("kube"),       "this version runs jobs on this machine, without Kubernetes"              },
-    {STRS("kubeconfig"), "this version runs jobs on this machine, without Kubernetes"              },
+    {STRS("nim"),        "this version has no inference of the kind NIM"             },
+    {STRS("kube"),       "this version runs jobs on this machine, without Kubernetes"},
+    {STRS("kubeconfig"), "this version runs jobs on this machine, without Kubernetes"},
 };
 
 static bool is_absent(struct str word, struct err *err)
@@ -194,7 +187,7 @@ static bool is_absent(struct str word, struct err *err)
     for (uint32_t i = 0; i < COUNT_OF(absent); i++) {
         if (str_eq(word, absent[i].word)) {
             err_set(err, STATUS_UNSUPPORTED, "%s", absent[i].text);
-            err_hint(err, "weir training --help shows what there is");
+            err_hint(err, "weir --help shows what there is");
             return true;
         }
     }
@@ -238,7 +231,7 @@ static enum status unknown_command(const struct str *words, uint32_t count, uint
         }
         struct str parts[4];
         uint32_t n = split_words(path_str(commands[i].path), parts, COUNT_OF(parts));
-        const struct group *g = group_of(&commands[i]);
+        const struct group *g = command_group(&commands[i]);
         for (uint32_t k = known; k < n && names_count < NEAREST_MAX; k++) {
             if (k == known || (g != NULL && k == known + 1)) {
                 names[names_count++] = parts[k];

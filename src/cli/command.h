@@ -60,7 +60,7 @@ struct flag_set {
 /* Runs the command and gives the exit status: 0, or 1 when it failed. */
 typedef int command_run(struct cli *cli, const struct args *args);
 
-enum { COMMAND_SETS_MAX = 7, COMMAND_WORDS_MAX = 1024 };
+enum { COMMAND_SETS_MAX = 9, COMMAND_WORDS_MAX = 1024 };
 struct command {
     const char *path;    /* "training standard submit" */
     const char *summary; /* one line, no full stop */
@@ -110,6 +110,8 @@ struct args {
 const struct command *command_find(const struct str *words, uint32_t count, uint32_t *used);
 /* command_is_topic: true when path, or an alias, is a command or a group of commands. */
 bool command_is_topic(struct str path);
+/* command_group gives the group of the command when that has an alias, else NULL. */
+const struct group *command_group(const struct command *c);
 /* command_alias gives the other, shorter way to write the path, or "" . */
 struct str command_alias(const struct command *c, struct arena *arena);
 /* command_flag gives the flag of c (or a global one) by name or, when name is empty, by letter. */

@@ -6,7 +6,6 @@
 #include "base/attr.h"
 
 #define KUBERNETES             "needs Kubernetes: it says something about containers that this machine has not"
-#define LATER_RUNS             "a workload runs once here; run it again with another submit"
 #define SET(name, title, list) const struct flag_set name = {title, list, (uint32_t)COUNT_OF(list)}
 
 static const struct flag global[] = {
@@ -332,21 +331,130 @@ static const struct flag submit_compute[] = {
      .kind = FLAG_BYTES,
      .metavar = "SIZE",
      .help = "Memory it may use at most"},
+    {.name = "single-numa",
+     .kind = FLAG_BOOL,
+     .help = "GPUs, CPU and memory of a pod all from one NUMA node of the machine"},
+};
+SET(flags_submit_compute, "Compute", submit_compute);
+
+static const struct flag submit_pods[] = {
     {.name = "parallelism",
      .kind = FLAG_WHOLE,
      .metavar = "N",
      .min = 1,
-     .help = "Pods at once (1)"},
-    {.name = "single-numa",
-     .kind = FLAG_BOOL,
-     .help = "GPUs, CPU and memory of a pod all from one NUMA node of the machine"},
+     .help = "Pods at once (1)"                                                                },
+    {.name = "runs",
+     .kind = FLAG_WHOLE,
+     .metavar = "N",
+     .min = 1,
+     .help = "Runs in all, --parallelism of them at once; each pod is one (as many as at once)"},
     {.name = "min-pods",
      .kind = FLAG_WHOLE,
      .metavar = "N",
      .min = 1,
      .help = "Pods that start together; the others follow as there is room, and go first (all)"},
 };
-SET(flags_submit_compute, "Compute", submit_compute);
+SET(flags_submit_pods, "Pods", submit_pods);
+
+static const struct flag submit_workers[] = {
+    {.name = "workers",
+     .kind = FLAG_WHOLE,
+     .metavar = "N",
+     .min = 1,
+     .help = "Workers, beside the master (1)"},
+};
+SET(flags_submit_workers, "Workers", submit_workers);
+
+#define MASTER_AS_WORKERS                                                     \
+    "the master runs as the workers do here; one of its own is made by POST " \
+    "/api/v1/workloads/distributed"
+#define CLEAN_POD_POLICY         \
+    {.name = "clean-pod-policy", \
+     .kind = FLAG_TEXT,          \
+     .metavar = "WORD",          \
+     .refused = KUBERNETES,      \
+     .help = "Needs Kubernetes"}
+#define NO_MASTER         \
+    {.name = "no-master", \
+     .kind = FLAG_BOOL,   \
+     .help = "No master beside the workers: the first of them is it"}
+static const struct flag submit_elastic[] = {
+    {.name = "min-replicas",
+     .kind = FLAG_WHOLE,
+     .metavar = "N",
+     .min = 1,
+     .help = "Elastic: start with so many workers (--workers)"               },
+    {.name = "max-replicas",
+     .kind = FLAG_WHOLE,
+     .metavar = "N",
+     .min = 1,
+     .help = "Elastic: up to so many workers where there is room (--workers)"},
+    NO_MASTER,
+    CLEAN_POD_POLICY,
+};
+SET(flags_submit_elastic, "PyTorch", submit_elastic);
+
+static const struct flag submit_masterless[] = {NO_MASTER, CLEAN_POD_POLICY};
+SET(flags_submit_masterless, "TensorFlow", submit_masterless);
+
+static const struct flag submit_slots[] = {
+    {.name = "slots-per-worker",
+     .kind = FLAG_WHOLE,
+     .metavar = "N",
+     .min = 1,
+     .refused = "weir writes no host file; the command of the launcher says how many",
+     .help = "Not here: the launcher's command says it"},
+    CLEAN_POD_POLICY,
+};
+SET(flags_submit_slots, "MPI", submit_slots);
+
+static const struct flag submit_policy[] = {CLEAN_POD_POLICY};
+SET(flags_submit_policy, "Pods", submit_policy);
+
+#define MASTER_FLAG(flag)          \
+    {.name = "master-" flag,       \
+     .kind = FLAG_TEXT,            \
+     .repeat = true,               \
+     .metavar = "VALUE",           \
+     .refused = MASTER_AS_WORKERS, \
+     .help = "Not here: the master runs as the workers do"}
+static const struct flag submit_master[] = {
+    MASTER_FLAG("args"),
+    MASTER_FLAG("command"),
+    MASTER_FLAG("cpu-core-limit"),
+    MASTER_FLAG("cpu-core-request"),
+    MASTER_FLAG("cpu-memory-limit"),
+    MASTER_FLAG("cpu-memory-request"),
+    MASTER_FLAG("environment-variable"),
+    MASTER_FLAG("extended-resource"),
+    MASTER_FLAG("gpu-devices-request"),
+    MASTER_FLAG("gpu-portion-limit"),
+    MASTER_FLAG("gpu-portion-request"),
+    MASTER_FLAG("restart-policy"),
+};
+SET(flags_submit_master, "Known, but refused", submit_master);
+
+static const struct flag submit_replicas[] = {
+    {.name = "min-replicas", .kind = FLAG_WHOLE, .metavar = "N", .min = 1, .help = "Replicas (1)"},
+    {.name = "max-replicas",
+     .kind = FLAG_WHOLE,
+     .metavar = "N",
+     .min = 1,
+     .help = "The same number: weir does not scale by load yet"                                  },
+};
+SET(flags_submit_replicas, "Replicas", submit_replicas);
+
+static const struct flag kind[] = {
+    {.name = "type",
+     .kind = FLAG_WORD,
+     .metavar = "training|workspace|inference|distributed",
+     .help = "Only workloads of this kind"        },
+    {.name = "framework",
+     .kind = FLAG_WORD,
+     .metavar = "pytorch|tensorflow|mpi|xgboost|jax",
+     .help = "Only distributed training with this"},
+};
+SET(flags_kind, "Kind", kind);
 
 static const struct flag submit_place[] = {
     {.name = "node-pools",
@@ -440,12 +548,6 @@ static const struct flag submit_kubernetes[] = {
     K8S_BOOL("privileged"),
     K8S_TEXT("required-pod-topology-key", "KEY"),
     K8S_BOOL("run-as-non-root"),
-    {.name = "runs",
-                         .kind = FLAG_WHOLE,
-                         .metavar = "N",
-                         .min = 1,
-                         .refused = LATER_RUNS,
-                         .help = "Not here: a workload runs once"},
     K8S_TEXT("s3", "SPEC"),
     K8S_TEXT("seccomp-profile", "WORD"),
     K8S_TEXT("secret-volume", "SPEC"),
@@ -454,10 +556,10 @@ static const struct flag submit_kubernetes[] = {
     K8S_TEXT("template", "ASSET"),
     K8S_TEXT("toleration", "SPEC"),
     {.name = "tty",
-                         .letter = 't',
-                         .kind = FLAG_BOOL,
-                         .refused = KUBERNETES,
-                         .help = "Needs Kubernetes"},
+                            .letter = 't',
+                            .kind = FLAG_BOOL,
+                            .refused = KUBERNETES,
+                            .help = "Needs Kubernetes"},
     K8S_TEXT("user-group-source", "WORD"),
 };
 SET(flags_submit_kubernetes, "Known, but refused on one machine", submit_kubernetes);

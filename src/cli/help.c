@@ -133,11 +133,22 @@ static struct str first_word(struct str path)
 static const struct group *group_named(struct str path)
 {
     for (uint32_t i = 0; i < groups_count; i++) {
-        if (str_eq(str_from_c(groups[i].path), path)) {
+        const char *alias = groups[i].alias;
+        if (str_eq(str_from_c(groups[i].path), path) ||
+            (alias != NULL && str_eq(str_from_c(alias), path))) {
             return &groups[i];
         }
     }
     return NULL;
+}
+
+// The group further down that stands for the command in the help of topic: `training pytorch` in that
+// of `training`. NULL: the command itself does.
+static const struct group *group_below(const struct command *c, struct str topic)
+{
+    const struct group *g = command_group(c);
+    return g != NULL && strlen(g->path) > topic.len && !str_eq(str_from_c(g->alias), topic) ? g
+                                                                                            : NULL;
 }
 
 static void write_group(struct str topic, uint32_t width, struct arena *arena, struct buf *out)
@@ -148,17 +159,22 @@ static void write_group(struct str topic, uint32_t width, struct arena *arena, s
     }
     buf_printf(out, "\nUsage:\n  weir %.*s COMMAND [flags]\n\nCommands:\n", STR_ARG(topic));
     uint32_t column = 0;
+    const struct group *told = NULL;
     for (uint32_t i = 0; i < commands_count; i++) {
-        uint32_t len = (uint32_t)strlen(commands[i].path);
+        const struct group *below = group_below(&commands[i], topic);
+        uint32_t len = (uint32_t)strlen(below != NULL ? below->path : commands[i].path);
         bool shown = !commands[i].hidden && command_path_starts(&commands[i], topic);
         column = shown && len > column ? len : column;
     }
     for (uint32_t i = 0; i < commands_count; i++) {
         const struct command *c = &commands[i];
-        if (!c->hidden && command_path_starts(c, topic)) {
-            buf_printf(out, "  %-*s  ", (int)column, c->path);
-            view_fold(out, str_from_c(c->summary), column + 4, width);
+        const struct group *below = group_below(c, topic);
+        if (c->hidden || !command_path_starts(c, topic) || (below != NULL && below == told)) {
+            continue;
         }
+        told = below;
+        buf_printf(out, "  %-*s  ", (int)column, below != NULL ? below->path : c->path);
+        view_fold(out, str_from_c(below != NULL ? below->summary : c->summary), column + 4, width);
     }
     struct str example = STR("");
     for (uint32_t i = 0; i < commands_count && example.len == 0; i++) {
@@ -173,15 +189,20 @@ static void write_group(struct str topic, uint32_t width, struct arena *arena, s
 // The verbs of a group: "list, describe, set".
 static struct str group_verbs(struct str name, struct arena *arena)
 {
-    struct str verbs = STR("");
+    struct str verbs = STR(""), last = STR("");
     for (uint32_t i = 0; i < commands_count; i++) {
         const struct command *c = &commands[i];
         if (c->hidden || !str_eq(first_word(str_from_c(c->path)), name)) {
             continue;
         }
         struct str alias = command_alias(c, arena);
-        struct str path = alias.len > 0 ? alias : str_from_c(c->path);
+        struct str path = str_starts(alias, name) ? alias : str_from_c(c->path);
         struct str verb = str_sub(path, name.len + 1, path.len);
+        verb = str_sub(verb, 0, str_find(verb, ' '));
+        if (str_eq(verb, last)) {
+            continue;
+        }
+        last = verb;
         verbs = arena_printf(arena, "%.*s%s%.*s", STR_ARG(verbs), verbs.len > 0 ? ", " : "",
                              STR_ARG(verb));
     }
@@ -433,6 +454,19 @@ static void markdown_set(const struct flag_set *set, struct arena *arena, struct
     }
 }
 
+// The command further up that does the same, to workloads of another kind, and has the flags too.
+static const struct command *told_before(const struct command *c, const struct flag_set *set)
+{
+    for (const struct command *b = commands; b < c; b++) {
+        for (uint32_t k = 0; b->run == c->run && k < COMMAND_SETS_MAX && b->sets[k] != NULL; k++) {
+            if (b->sets[k] == set) {
+                return b;
+            }
+        }
+    }
+    return NULL;
+}
+
 void help_markdown(struct arena *arena, struct buf *out)
 {
     buf_printf(out, "# The command line\n\nWritten by `weir _docs` from the command table "
@@ -463,7 +497,12 @@ void help_markdown(struct arena *arena, struct buf *out)
         }
         buf_printf(out, "\nExample: `%s`\n", c->example);
         for (uint32_t k = 0; k < COMMAND_SETS_MAX && c->sets[k] != NULL; k++) {
-            markdown_set(c->sets[k], arena, out);
+            const struct command *told = told_before(c, c->sets[k]);
+            if (told == NULL) {
+                markdown_set(c->sets[k], arena, out);
+            } else {
+                buf_printf(out, "\n%s: the flags of `weir %s`.\n", c->sets[k]->title, told->path);
+            }
         }
     }
 }

@@ -104,6 +104,41 @@ static struct str restart_word(struct str flag)
     return str_eq(flag, STR("Never")) ? STR("never") : STR("");
 }
 
+static bool has_flag(const struct args *args, const char *name)
+{
+    return command_flag(args->command, str_from_c(name), 0) != NULL;
+}
+
+static int64_t number_of(const struct args *args, const char *name, int64_t otherwise)
+{
+    return has_flag(args, name) ? args_number(args, name, otherwise) : otherwise;
+}
+
+// How many pods, and how many of them together.
+static void write_pods(struct jw *w, const struct args *args)
+{
+    if (has_flag(args, "workers")) {
+        int64_t workers = args_number(args, "workers", 1);
+        int64_t master = has_flag(args, "no-master") && args_has(args, "no-master") ? 0 : 1;
+        workers = args_find(args, "workers") != NULL ? workers
+                                                     : number_of(args, "min-replicas", workers);
+        jw_member_i64(w, STR("pods"), number_of(args, "max-replicas", workers) + master);
+        jw_member_i64(w, STR("pods_min"), number_of(args, "min-replicas", workers) + master);
+        jw_member_string(w, STR("framework"),
+                         str_from_c(workload_family(args->command)->framework));
+    } else if (has_flag(args, "min-replicas")) {
+        jw_member_i64(w, STR("pods"), args_number(args, "min-replicas", 1));
+    } else if (has_flag(args, "runs") && args_find(args, "runs") != NULL) {
+        int64_t runs = args_number(args, "runs", 1), at_once = args_number(args, "parallelism", 1);
+        jw_member_i64(w, STR("pods"), runs);
+        jw_member_i64(w, STR("parallel_max"), at_once < runs ? at_once : runs);
+        number_member(w, args, STR("pods_min"), "min-pods");
+    } else if (has_flag(args, "parallelism")) {
+        number_member(w, args, STR("pods"), "parallelism");
+        number_member(w, args, STR("pods_min"), "min-pods");
+    }
+}
+
 static void write_spec(struct jw *w, const struct args *args)
 {
     jw_object_begin(w);
@@ -132,8 +167,7 @@ static void write_spec(struct jw *w, const struct args *args)
     if (args_has(args, "single-numa")) {
         jw_member_bool(w, STR("single_numa"), true);
     }
-    number_member(w, args, STR("pods"), "parallelism");
-    number_member(w, args, STR("pods_min"), "min-pods");
+    write_pods(w, args);
     number_member(w, args, STR("min_available"), "min-available");
     text_member(w, STR("priority"), args_text(args, "priority"));
     text_member(w, STR("preemptibility"), args_text(args, "preemptibility"));
@@ -152,6 +186,29 @@ static bool is_host(struct str image)
     return image.len == 0 || str_eq(image, STR("host"));
 }
 
+static enum status check_replicas(const struct args *args, struct err *err)
+{
+    bool distributed = has_flag(args, "workers");
+    if (!has_flag(args, "max-replicas")) {
+        return STATUS_OK;
+    }
+    int64_t least = args_number(args, "min-replicas", 1);
+    int64_t most = args_number(args, "max-replicas", INT64_MAX);
+    int64_t workers = distributed ? args_number(args, "workers", least) : least;
+    enum status s = STATUS_OK;
+    if (!distributed && most != INT64_MAX && least != most) {
+        s = err_set(err, STATUS_UNSUPPORTED, "weir does not scale by load yet");
+        err_hint(err, "give --min-replicas and --max-replicas the same number");
+    } else if (least > most || workers > most ||
+               (args_find(args, "min-replicas") != NULL && workers < least)) {
+        s = err_set(err, STATUS_INVALID, "--min-replicas, --workers and --max-replicas go upwards");
+    }
+    if (s != STATUS_OK) {
+        err_field(err, "--max-replicas");
+    }
+    return s;
+}
+
 // What the command line alone shows to be wrong.
 static enum status check(const struct cli *cli, const struct args *args, struct err *err)
 {
@@ -164,8 +221,8 @@ static enum status check(const struct cli *cli, const struct args *args, struct 
         err_hint(err, "leave one of them out");
     } else if (!prefix && args->words_count == 0) {
         s = err_set(err, STATUS_INVALID, "the workload has no name");
-        err_hint(err, "usage: weir training standard submit NAME [flags] [-- COMMAND...], or "
-                      "--name-prefix PREFIX");
+        err_hint(err, "usage: weir %s NAME [flags] [-- COMMAND...], or --name-prefix PREFIX",
+                 args->command->path);
     } else if (cli_project(cli, args).len == 0) {
         s = err_set(err, STATUS_INVALID, "in which project?");
         err_field(err, "--project");
@@ -186,7 +243,7 @@ static enum status check(const struct cli *cli, const struct args *args, struct 
         s = err_set(err, STATUS_INVALID, "the command to run is missing");
         err_hint(err, "put it behind --, for instance: -- sleep 600");
     }
-    return s;
+    return s == STATUS_OK ? check_replicas(args, err) : s;
 }
 
 static void write_body(struct cli *cli, const struct args *args, struct buf *body)
@@ -200,7 +257,7 @@ static void write_body(struct cli *cli, const struct args *args, struct buf *bod
         jw_member_string(&w, STR("name_prefix"), args_text(args, "name-prefix"));
     }
     jw_member_string(&w, STR("project"), cli_project(cli, args));
-    jw_member_string(&w, STR("kind"), STR("training"));
+    jw_member_string(&w, STR("kind"), str_from_c(workload_family(args->command)->kind));
     jw_key(&w, STR("spec"));
     write_spec(&w, args);
     jw_object_end(&w);
@@ -232,7 +289,10 @@ static void name_flag(const struct args *args, struct err *err)
         {STRS("memory_limit"),       "cpu-memory-limit"                   },
         {STRS("memory_limit_bytes"), "cpu-memory-limit"                   },
         {STRS("grace_ms"),           "termination-grace-period"           },
+        {STRS("pods"),               "runs"                               },
         {STRS("pods"),               "parallelism"                        },
+        {STRS("pods"),               "workers"                            },
+        {STRS("parallel_max"),       "parallelism"                        },
         {STRS("pods_min"),           "min-pods"                           },
         {STRS("min_available"),      "min-available"                      },
         {STRS("priority"),           "priority"                           },
@@ -255,7 +315,8 @@ static void name_flag(const struct args *args, struct err *err)
     member = str_sub(member, 0, str_find(member, '['));
     member = str_sub(member, 0, str_find(member, '.'));
     for (uint32_t i = 0; i < COUNT_OF(rows); i++) {
-        if (str_eq(rows[i].member, member) && args_has(args, rows[i].flag)) {
+        if (str_eq(rows[i].member, member) && has_flag(args, rows[i].flag) &&
+            args_has(args, rows[i].flag)) {
             err_field(err, "--%s", rows[i].flag);
             return;
         }

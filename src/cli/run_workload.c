@@ -11,11 +11,6 @@
 
 enum { PAGE_SIZE = 500, PODS_SHOWN = 10, EVENTS_SHOWN = 50 };
 
-static bool only_training(const struct args *args)
-{
-    return str_starts(str_from_c(args->command->path), STR("training"));
-}
-
 /* The list. */
 
 static struct str list_query(struct cli *cli, const struct args *args)
@@ -29,10 +24,12 @@ static struct str list_query(struct cli *cli, const struct args *args)
     if (args_has(args, "status")) {
         path = client_query(&cli->client, path, "phase", args_text(args, "status"));
     }
-    if (only_training(args)) {
-        path = client_query(&cli->client, path, "kind", STR("training"));
-    }
-    return path;
+    const struct family *family = workload_family(args->command);
+    bool any = family->kind[0] == 0;
+    struct str kind = any ? args_text(args, "type") : str_from_c(family->kind);
+    struct str framework = any ? args_text(args, "framework") : str_from_c(family->framework);
+    path = kind.len > 0 ? client_query(&cli->client, path, "kind", kind) : path;
+    return framework.len > 0 ? client_query(&cli->client, path, "framework", framework) : path;
 }
 
 // Fetches page by page; the pages' items become one list.
@@ -111,6 +108,9 @@ static void print_general(struct cli *cli, const struct doc *w)
                               STR_ARG(view_text(w, "project")),
                               STR_ARG(view_text(w, "department"))));
     listing_pair(cli, "Type", view_text(w, "kind"));
+    if (view_raw(w, "framework").len > 0) {
+        listing_pair(cli, "Framework", view_text(w, "framework"));
+    }
     listing_pair(cli, "Status", view_text(w, "phase"));
     if (view_raw(doc_get(w, STR("why")), "message").len > 0) {
         listing_pair(cli, "Reason", workload_reason(&cli->arena, w));

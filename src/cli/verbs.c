@@ -6,17 +6,25 @@
 #include "base/attr.h"
 
 const struct group groups[] = {
-    {"bench",             NULL,       "Measuring this machine and this program"       },
-    {"config",            NULL,       "Settings of this command line"                 },
-    {"cluster",           NULL,       "The cluster"                                   },
-    {"project",           NULL,       "Projects: who holds what"                      },
-    {"department",        NULL,       "Departments: groups of projects"               },
-    {"nodepool",          NULL,       "Node pools: nodes that are shared out together"},
-    {"node",              NULL,       "Nodes and their devices"                       },
-    {"training",          NULL,       "Training workloads"                            },
-    {"training standard", "training", "Training workloads of one kind of pod"         },
-    {"workload",          NULL,       "Workloads of every kind"                       },
-    {"plan",              NULL,       "The tenant plan: who is guaranteed what"       },
+    {"bench",               NULL,         "Measuring this machine and this program"       },
+    {"config",              NULL,         "Settings of this command line"                 },
+    {"cluster",             NULL,         "The cluster"                                   },
+    {"project",             NULL,         "Projects: who holds what"                      },
+    {"department",          NULL,         "Departments: groups of projects"               },
+    {"nodepool",            NULL,         "Node pools: nodes that are shared out together"},
+    {"node",                NULL,         "Nodes and their devices"                       },
+    {"training",            NULL,         "Training workloads"                            },
+    {"training standard",   "training",   "Training workloads of one kind of pod"         },
+    {"training pytorch",    "pytorch",    "Distributed training with PyTorch"             },
+    {"training tensorflow", "tensorflow", "Distributed training with TensorFlow"          },
+    {"training mpi",        "mpi",        "Distributed training with MPI"                 },
+    {"training xgboost",    "xgboost",    "Distributed training with XGBoost"             },
+    {"training jax",        "jax",        "Distributed training with JAX"                 },
+    {"workspace",           NULL,         "Workspaces: work with a person at it"          },
+    {"inference",           NULL,         "Inference workloads: replicas that serve"      },
+    {"inference standard",  "inference",  "Inference workloads of one kind of pod"        },
+    {"workload",            NULL,         "Workloads of every kind"                       },
+    {"plan",                NULL,         "The tenant plan: who is guaranteed what"       },
 };
 const uint32_t groups_count = COUNT_OF(groups);
 
@@ -24,6 +32,104 @@ const uint32_t groups_count = COUNT_OF(groups);
 #define TAIL_TEXT                                                                                  \
     "The words behind -- are the command (with an image: its arguments, or with -c what replaces " \
     "its entrypoint). Flags must stand before --; what follows it belongs to the command."
+
+#define SUBMIT_TEXT                                                                        \
+    TAIL_TEXT                                                                              \
+    " The answer comes once the workload is stored for good; it then waits its turn, and " \
+    "weir why says what for."
+/* What can be done with workloads of a kind; group: as it is written in full, brief: as in examples. */
+#define VERBS(group, brief, what)                                                       \
+    {                                                                                   \
+        .path = group " list",                                                          \
+        .summary = "List " what " workloads",                                           \
+        .words = "",                                                                    \
+        .sets = {&flags_filter, &flags_pages, &flags_list},                             \
+        .example = "weir " brief " list -A --status Pending --json",                    \
+        .run = run_workload_list \
+},                                                      \
+        {.path = group " describe",                                                     \
+         .summary = "Show one of the " what " workloads, its pods and its history",     \
+         .words = "[NAME]",                                                             \
+         .words_max = 1,                                                                \
+         .offer = OFFER_WORKLOAD,                                                       \
+         .sets = {&flags_ref, &flags_sections, &flags_describe},                        \
+         .example = "weir " brief " describe team-a-job-1 -p team-a --sortEvents desc", \
+         .run = run_workload_describe},                                                 \
+        {.path = group " logs",                                                         \
+         .summary = "Show what one of the " what " workloads has written",              \
+         .words = "[NAME]",                                                             \
+         .words_max = 1,                                                                \
+         .offer = OFFER_WORKLOAD,                                                       \
+         .sets = {&flags_ref, &flags_logs},                                             \
+         .example = "weir " brief " logs team-a-job-1 -p team-a -f --tail 100",         \
+         .run = run_logs},                                                              \
+        {.path = group " suspend",                                                      \
+         .summary = "Stop " what " workloads and keep their definition",                \
+         .words = "[NAME...]",                                                          \
+         .words_max = COMMAND_WORDS_MAX,                                                \
+         .offer = OFFER_WORKLOAD,                                                       \
+         .sets = {&flags_ref},                                                          \
+         .example = "weir " brief " suspend team-a-job-1 -p team-a",                    \
+         .run = run_workload_suspend},                                                  \
+        {.path = group " resume",                                                       \
+         .summary = "Let suspended " what " workloads run again",                       \
+         .words = "[NAME...]",                                                          \
+         .words_max = COMMAND_WORDS_MAX,                                                \
+         .offer = OFFER_WORKLOAD,                                                       \
+         .sets = {&flags_ref},                                                          \
+         .example = "weir " brief " resume team-a-job-1 -p team-a",                     \
+         .run = run_workload_resume},                                                   \
+        {.path = group " delete",                                                       \
+         .summary = "Stop " what " workloads and delete them",                          \
+         .words = "[NAME...]",                                                          \
+         .words_max = COMMAND_WORDS_MAX,                                                \
+         .offer = OFFER_WORKLOAD,                                                       \
+         .sets = {&flags_ref},                                                          \
+         .example = "weir " brief " delete team-a-job-1 team-a-job-2 -p team-a",        \
+         .run = run_workload_delete},                                                   \
+        {.path = group " exec",                                                         \
+         .summary = "Run a command beside one of the running " what " workloads",       \
+         .words = "[NAME]",                                                             \
+         .words_max = 1,                                                                \
+         .tail = "COMMAND...",                                                          \
+         .offer = OFFER_WORKLOAD,                                                       \
+         .sets = {&flags_ref, &flags_exec},                                             \
+         .example = "weir " brief " exec team-a-job-1 -p team-a -- env",                \
+         .run = run_exec},                                                              \
+        {.path = group " bash",                                                         \
+         .summary = "Open a shell beside one of the running " what " workloads",        \
+         .words = "[NAME]",                                                             \
+         .words_max = 1,                                                                \
+         .offer = OFFER_WORKLOAD,                                                       \
+         .sets = {&flags_ref, &flags_exec},                                             \
+         .example = "weir " brief " bash team-a-job-1 -p team-a",                       \
+         .run = run_bash},                                                              \
+    {                                                                                   \
+        .path = group " attach",                                                        \
+        .summary = "Wait until one of the " what                                        \
+                   " workloads runs and show its output until it ends",                 \
+        .words = "[NAME]", .words_max = 1, .offer = OFFER_WORKLOAD,                     \
+        .sets = {&flags_ref, &flags_attach},                                            \
+        .example = "weir " brief " attach team-a-job-1 -p team-a", .run = run_attach    \
+    }
+/* Distributed training; more: the flags that only this framework has. */
+#define FRAMEWORK(word, name, more)                                                  \
+    {                                                                                \
+        .path = "training " word " submit",                                          \
+        .summary = "Submit distributed training with " name,                         \
+        .words = "[NAME]",                                                           \
+        .words_max = 1,                                                              \
+        .tail = "COMMAND...",                                                        \
+        .sets = {&flags_submit, &flags_submit_compute, &flags_submit_workers, &more, \
+                 &flags_submit_place, &flags_submit_run, &flags_submit_master,       \
+                 &flags_submit_kubernetes},                                          \
+        .text = SUBMIT_TEXT                                                          \
+        " A master and its workers start together or not at all, and find each "     \
+        "other by the variables that " name " reads.",                               \
+        .example = "weir " word " submit ddp -p team-a --workers 3 -g 1 -- ./train", \
+        .run = run_submit \
+    },                                                          \
+        VERBS("training " word, word, name)
 
 const struct command commands[] = {
     /* the session */
@@ -365,87 +471,44 @@ const struct command commands[] = {
      .words = "[NAME]",
      .words_max = 1,
      .tail = "COMMAND...",
-     .sets = {&flags_submit, &flags_submit_compute, &flags_submit_place, &flags_submit_run,
-              &flags_submit_kubernetes},
-     .text = TAIL_TEXT " The answer comes once the workload is stored for good; it then waits its "
-                       "turn, and weir why says what for.", .example = "weir training standard submit team-a-job-1 -p team-a -i host "
+     .sets = {&flags_submit, &flags_submit_compute, &flags_submit_pods, &flags_submit_place,
+              &flags_submit_run, &flags_submit_kubernetes},
+     .text = SUBMIT_TEXT,
+     .example = "weir training standard submit team-a-job-1 -p team-a -i host "
                 "--gpu-devices-request 1 --node-pools validation --priority low "
                 "--preemptibility preemptible -- sleep 600", .run = run_submit},
-    {.path = "training standard list",
-     .summary = "List training workloads",
-     .words = "",
-     .sets = {&flags_filter, &flags_pages, &flags_list},
-     .example = "weir training list -A --status Pending --json",
-     .run = run_workload_list},
-    {.path = "training standard describe",
-     .summary = "Show a training workload, its pods and its history",
-     .words = "[NAME]",
-     .words_max = 1,
-     .offer = OFFER_WORKLOAD,
-     .sets = {&flags_ref, &flags_sections, &flags_describe},
-     .example = "weir training describe team-a-job-1 -p team-a --sortEvents desc",
-     .run = run_workload_describe},
-    {.path = "training standard logs",
-     .summary = "Show what a training workload has written",
-     .words = "[NAME]",
-     .words_max = 1,
-     .offer = OFFER_WORKLOAD,
-     .sets = {&flags_ref, &flags_logs},
-     .example = "weir training logs team-a-job-1 -p team-a -f --tail 100",
-     .run = run_logs},
-    {.path = "training standard suspend",
-     .summary = "Stop a training workload and keep its definition",
-     .words = "[NAME...]",
-     .words_max = COMMAND_WORDS_MAX,
-     .offer = OFFER_WORKLOAD,
-     .sets = {&flags_ref},
-     .example = "weir training suspend team-a-job-1 -p team-a",
-     .run = run_workload_suspend},
-    {.path = "training standard resume",
-     .summary = "Let a suspended training workload run again",
-     .words = "[NAME...]",
-     .words_max = COMMAND_WORDS_MAX,
-     .offer = OFFER_WORKLOAD,
-     .sets = {&flags_ref},
-     .example = "weir training resume team-a-job-1 -p team-a",
-     .run = run_workload_resume},
-    {.path = "training standard delete",
-     .summary = "Stop a training workload and delete it",
-     .words = "[NAME...]",
-     .words_max = COMMAND_WORDS_MAX,
-     .offer = OFFER_WORKLOAD,
-     .sets = {&flags_ref},
-     .example = "weir training delete team-a-job-1 team-a-job-2 -p team-a",
-     .run = run_workload_delete},
-    {.path = "training standard exec",
-     .summary = "Run a command beside a running workload",
+    VERBS("training standard", "training", "training"),
+    FRAMEWORK("pytorch", "PyTorch", flags_submit_elastic),
+    FRAMEWORK("tensorflow", "TensorFlow", flags_submit_masterless),
+    FRAMEWORK("mpi", "MPI", flags_submit_slots),
+    FRAMEWORK("xgboost", "XGBoost", flags_submit_policy),
+    FRAMEWORK("jax", "JAX", flags_submit_policy),
+    {.path = "workspace submit",
+     .summary = "Submit a workspace: for work with a person at it",
      .words = "[NAME]",
      .words_max = 1,
      .tail = "COMMAND...",
-     .offer = OFFER_WORKLOAD,
-     .sets = {&flags_ref, &flags_exec},
-     .example = "weir training exec team-a-job-1 -p team-a -- env",
-     .run = run_exec},
-    {.path = "training standard bash",
-     .summary = "Open a shell beside a running workload",
+     .sets = {&flags_submit, &flags_submit_compute, &flags_submit_place, &flags_submit_run,
+              &flags_submit_kubernetes},
+     .text = SUBMIT_TEXT " A workspace is of one pod and, unless said otherwise, of high priority "
+                         "and not preemptible.", .example = "weir workspace submit notes -p team-a -g 1 -- jupyter lab",
+     .run = run_submit},
+    VERBS("workspace", "workspace", "workspace"),
+    {.path = "inference standard submit",
+     .summary = "Submit an inference workload: replicas that serve until they are deleted",
      .words = "[NAME]",
      .words_max = 1,
-     .offer = OFFER_WORKLOAD,
-     .sets = {&flags_ref, &flags_exec},
-     .example = "weir training bash team-a-job-1 -p team-a",
-     .run = run_bash},
-    {.path = "training standard attach",
-     .summary = "Wait until a workload runs and show its output until it ends",
-     .words = "[NAME]",
-     .words_max = 1,
-     .offer = OFFER_WORKLOAD,
-     .sets = {&flags_ref, &flags_attach},
-     .example = "weir training attach team-a-job-1 -p team-a",
-     .run = run_attach},
+     .tail = "COMMAND...",
+     .sets = {&flags_submit, &flags_submit_compute, &flags_submit_replicas, &flags_submit_place,
+              &flags_submit_run, &flags_submit_kubernetes},
+     .text = SUBMIT_TEXT " A replica that ends is started again.",
+     .example =
+         "weir inference submit llm -p team-a --min-replicas 2 --max-replicas 2 -g 1 -- ./serve", .run = run_submit},
+    VERBS("inference standard", "inference", "inference"),
     {.path = "workload list",
      .summary = "List workloads",
      .words = "",
-     .sets = {&flags_filter, &flags_pages, &flags_list},
+     .sets = {&flags_filter, &flags_kind, &flags_pages, &flags_list},
      .example = "weir workload list -A --columns name,project,status,reason",
      .run = run_workload_list},
     {.path = "workload describe",

@@ -106,7 +106,8 @@ void workload_row(struct arena *arena, struct table *t, const struct doc *w, int
     struct str phase = view_text(w, "phase");
     struct str pool = view_raw(w, "pool");
     table_set(t, at, W_NAME, view_text(w, "name"));
-    table_set(t, at, W_TYPE, view_text(w, "kind"));
+    struct str framework = view_raw(w, "framework");
+    table_set(t, at, W_TYPE, framework.len > 0 ? framework : view_text(w, "kind"));
     table_set(t, at, W_STATUS, phase);
     table_tint(t, at, W_STATUS, view_phase_tint(phase));
     table_set(t, at, W_PROJECT, view_text(w, "project"));
@@ -129,6 +130,27 @@ void workload_row(struct arena *arena, struct table *t, const struct doc *w, int
     table_set(t, at, W_PLACE, view_text(w, "place"));
     table_set(t, at, W_CREATED, view_clock(arena, w, "created_at"));
     table_set(t, at, W_ID, view_text(w, "id"));
+}
+
+const struct family *workload_family(const struct command *c)
+{
+    static const struct family families[] = {
+        {"training standard",   "training",    ""          },
+        {"training pytorch",    "distributed", "pytorch"   },
+        {"training tensorflow", "distributed", "tensorflow"},
+        {"training mpi",        "distributed", "mpi"       },
+        {"training xgboost",    "distributed", "xgboost"   },
+        {"training jax",        "distributed", "jax"       },
+        {"workspace",           "workspace",   ""          },
+        {"inference standard",  "inference",   ""          },
+        {"workload",            "",            ""          },
+    };
+    uint32_t i = 0;
+    while (i + 1 < COUNT_OF(families) &&
+           !str_starts(str_from_c(c->path), str_from_c(families[i].group))) {
+        i++;
+    }
+    return &families[i];
 }
 
 struct str workload_below(struct cli *cli, struct str path, const char *more)

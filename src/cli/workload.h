@@ -8,6 +8,14 @@
 enum { WORKLOAD_COLUMNS = 21 };
 extern const struct column workload_columns[WORKLOAD_COLUMNS];
 
+/* What the commands of one group are about; "" where it is not said. */
+struct family {
+    const char *group; /* of the command: "training pytorch" */
+    const char *kind, *framework;
+};
+/* workload_family gives the one of a command, that of `workload` for all others. */
+const struct family *workload_family(const struct command *c);
+
 /* workload_row adds the row of one workload; everything made lives in arena. */
 void workload_row(struct arena *arena, struct table *t, const struct doc *workload, int64_t now_ms);
 /* workload_reason says in one line why it waits, with its place in the queue, or what it failed

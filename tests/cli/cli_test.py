@@ -200,9 +200,8 @@ def what_is_unknown_is_answered_with_the_nearest(cli):
             ("submit a -- true", "did you mean weir training submit?"),
             ("list", "did you mean weir training list?"),
             ("apply plan.yaml", "did you mean weir plan apply?"),
-            ("inference submit a", "runs training workloads only"),
-            ("workspace list", "runs training workloads only"),
-            ("training pytorch submit a", "one kind of pod only"),
+            ("inference nim submit a", "no inference of the kind NIM"),
+            ("pytorhc submit a", "did you mean weir pytorch?"),
             ("kube apply", "without Kubernetes"),
             ("help planet", "weir --help lists the commands")]:
         err = cli.fails(2, *line.split())
@@ -212,6 +211,12 @@ def what_is_unknown_is_answered_with_the_nearest(cli):
 @test
 def usage_errors_name_the_field_and_end_with_2(cli):
     for line, wanted in [
+            ("pytorch submit a -p x --min-replicas 3 --max-replicas 2 -- a", ["--max-replicas", "upwards"]),
+            ("pytorch submit a -p x --workers 3 --max-replicas 2 -- a", ["--max-replicas", "upwards"]),
+            ("inference submit a -p x --max-replicas 3 -- a", ["--max-replicas", "scale by load"]),
+            ("mpi submit a -p x --slots-per-worker 3 -- a", ["--slots-per-worker", "host file"]),
+            ("jax submit a -p x --master-args b -- a", ["--master-args", "as the workers do"]),
+            ("workspace submit -p x -- a", ["has no name", "weir workspace submit NAME"]),
             ("training submit a -p x -g 0", ["--gpu-devices-request", "at least 1"]),
             ("training submit a -p x --cpu-memory-request 1Q", ["--cpu-memory-request", "500M"]),
             ("training submit a", ["in which project?", "weir project set"]),
@@ -285,7 +290,7 @@ def completion_scripts_are_right_shell(cli):
             done = subprocess.run([shell, "-n"], input=script, text=True, capture_output=True)
             equal((done.returncode, done.stderr), (0, ""), shell)
     # What bash really offers.
-    for typed, want in [("weir wo", ["workload"]), ("weir training su", ["submit", "suspend"]),
+    for typed, want in [("weir workl", ["workload"]), ("weir training su", ["submit", "suspend"]),
                         ("weir training submit --preemptibility ",
                          ["non-preemptible", "preemptible"]),
                         ("weir plan apply --pr", ["--prune"])]:
@@ -713,6 +718,54 @@ def attach_ends_as_the_workload_ends(cli):
                              "--attach", "--", "echo", "fine")
     equal((code, out, err), (0, "fine\n", ""))
     gone(cli, "ends-7", "ends-0")
+
+
+@server_test
+def each_kind_of_workload_has_its_verbs(cli):
+    """A row: the words of the group, the flags, and what is made of them."""
+    for group, flags, kind, framework, pods, least, at_once in [
+            ("training", "--parallelism 3 --min-pods 2", "training", "", 3, 2, 3),
+            ("training standard", "--runs 3 --parallelism 2", "training", "", 3, 1, 2),
+            ("training pytorch", "--workers 2", "distributed", "pytorch", 3, 3, 3),
+            ("pytorch", "--workers 2 --no-master", "distributed", "pytorch", 2, 2, 2),
+            ("pytorch", "--min-replicas 1 --max-replicas 3", "distributed", "pytorch", 4, 2, 4),
+            ("tensorflow", "--no-master", "distributed", "tensorflow", 1, 1, 1),
+            ("mpi", "", "distributed", "mpi", 2, 2, 2),
+            ("xgboost", "--workers 1", "distributed", "xgboost", 2, 2, 2),
+            ("jax", "--workers 3", "distributed", "jax", 4, 4, 4),
+            ("workspace", "", "workspace", "", 1, 1, 1),
+            ("inference", "--min-replicas 2 --max-replicas 2", "inference", "", 2, 1, 2),
+            ("inference standard", "", "inference", "", 1, 1, 1)]:
+        row = f"weir {group} submit kinds {flags}"
+        cli.ok(*group.split(), "submit", "kinds", "-p", "team-a", *flags.split(), "--", "sleep", "600")
+        cli.ok(*group.split(), "suspend", "kinds", "-p", "team-a")
+        job = cli.json(*group.split(), "describe", "kinds", "-p", "team-a")
+        equal((job["kind"], job["framework"], job["pods_wanted"], job["pods_min"],
+               job["parallel_max"]), (kind, framework, pods, least, at_once), row)
+        equal(job["restart"], "always" if kind == "inference" else "never", row)
+        lists = [[*group.split(), "list"], ["workload", "list", "--type", kind]]
+        lists += [["workload", "list", "--framework", framework]] if framework else []
+        for line in lists:
+            names = [w["name"] for w in cli.json(*line, "-p", "team-a")]
+            holds("kinds" in names, f"{row}: {line}: {names}")
+        for other in ("workspace", "xgboost" if framework == "jax" else "jax"):
+            if other not in (group, kind):
+                names = [w["name"] for w in cli.json(other, "list", "-p", "team-a")]
+                holds("kinds" not in names, f"{row}: {other}: {names}")
+        cli.ok(*group.split(), "delete", "kinds", "-p", "team-a")
+        until("it is gone", lambda: not any(
+            w["name"] == "kinds" for w in cli.json("workload", "list", "-p", "team-a")))
+
+
+@server_test
+def pods_of_distributed_work_find_each_other(cli):
+    cli.ok("pytorch", "submit", "ddp", "-p", "team-a", "--workers", "1", "--node-pools", POOL, "--",
+           "sh", "-c", "echo $RANK of $WORLD_SIZE")
+    until("it is done", lambda: phase(cli, "ddp", "team-a") == "Completed")
+    pods = cli.json("pytorch", "describe", "ddp", "-p", "team-a")["pods"]
+    said = [cli.ok("pytorch", "logs", "ddp", "-p", "team-a", "--pod", p["id"]) for p in pods]
+    equal(said, ["0 of 2\n", "1 of 2\n"])
+    gone(cli, "ddp")
 
 
 @server_test
