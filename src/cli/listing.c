@@ -15,6 +15,12 @@ int listing_get(struct cli *cli, struct str path, struct answer *answer)
     return status == STATUS_OK ? 0 : cli_fail(cli, &err, answer->body);
 }
 
+int listing_get_one(struct cli *cli, const char *list, struct str name, struct answer *answer)
+{
+    struct str words[] = {str_from_c(list), name};
+    return listing_get(cli, client_path(&cli->client, COUNT_OF(words), words), answer);
+}
+
 const struct doc *listing_items(const struct doc *body)
 {
     static const struct doc none = {.kind = DOC_LIST};

@@ -7,6 +7,8 @@
 
 /* listing_get fetches path; 0, or the exit status after the error was written. */
 int listing_get(struct cli *cli, struct str path, struct answer *answer);
+/* listing_get_one is the same for the one named of a list ("projects"). */
+int listing_get_one(struct cli *cli, const char *list, struct str name, struct answer *answer);
 /* listing_items gives the list "items" of an answer; never NULL. */
 const struct doc *listing_items(const struct doc *body);
 /* listing_begin makes the table; name ("workload") is the key of its columns in the settings. 0, or

@@ -5,14 +5,16 @@
 #include "cli/command.h"
 
 /* run_session.c */
-command_run run_whoami, run_version, run_config_describe, run_config_set, run_help, run_completion,
-    run_complete, run_man, run_docs;
+command_run run_whoami, run_version, run_config_describe, run_config_set, run_project_set, run_help,
+    run_completion, run_complete, run_man, run_docs;
 /* run_login.c */
 command_run run_login, run_login_user, run_login_key, run_logout, run_get_token, run_user_password;
 /* run_tenant.c */
-command_run run_cluster_list, run_project_list, run_project_describe, run_project_set,
-    run_department_list, run_department_describe, run_nodepool_list, run_nodepool_describe,
-    run_node_list, run_node_describe, run_node_drain, run_node_undrain;
+command_run run_project_list, run_project_describe, run_department_list, run_department_describe;
+/* run_nodepool.c */
+command_run run_cluster_list, run_nodepool_list, run_nodepool_describe;
+/* run_node.c */
+command_run run_node_list, run_node_describe, run_node_drain, run_node_undrain;
 /* run_submit.c */
 command_run run_submit;
 /* run_workload.c */
