@@ -32,6 +32,7 @@ const struct route_group *const route_groups[] = {
     &group_login,
     &group_idps,
     &group_assets,
+    &group_templates,
     &group_later,
 };
 const uint32_t route_groups_count = COUNT_OF(route_groups);

@@ -23,9 +23,19 @@ enum asset_kind {
     ASSET_DOCKER_REGISTRY,
     ASSET_GENERIC_SECRET,
     ASSET_NGC_API_KEY,
+    ASSET_TEMPLATE_TRAINING, /* in the order of enum workload_kind */
+    ASSET_TEMPLATE_WORKSPACE,
+    ASSET_TEMPLATE_INFERENCE,
+    ASSET_TEMPLATE_DISTRIBUTED,
     ASSET_KINDS
 };
-enum asset_class { ASSET_IS_COMPUTE, ASSET_IS_ENVIRONMENT, ASSET_IS_DATA, ASSET_IS_CREDENTIAL };
+enum asset_class {
+    ASSET_IS_COMPUTE,
+    ASSET_IS_ENVIRONMENT,
+    ASSET_IS_DATA,
+    ASSET_IS_CREDENTIAL,
+    ASSET_IS_TEMPLATE
+};
 struct asset_kind_info {
     struct str name; /* "hostPath" */
     struct str word; /* for people: "host path" */

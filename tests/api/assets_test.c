@@ -195,4 +195,159 @@ TEST(what_is_wrong_is_refused)
     server_stop();
 }
 
+static const char *make(const char *path, const char *body)
+{
+    EXPECT_I64(as(root, "POST", path, body), 202);
+    return keep("meta.id");
+}
+
+#define SUBMIT(name, project, rest) \
+    "{\"name\":\"" name "\",\"projectId\":\"" project "\",\"clusterId\":\"%s\"," rest "}"
+#define TRAININGS "/api/v1/workloads/trainings"
+#define ENV_ID    "\"assets\":{\"environment\":\"%s\"}"
+
+TEST(assets_are_used_in_a_submit)
+{
+    start();
+    EXPECT_I64(as(root, "GET", "/api/v1/clusters", NULL), 200);
+    const char *cluster = keep("[0].uuid");
+    const char *env = make(
+        "/api/v1/asset/environment",
+        "{" META(
+            "env",
+            TEAM_A) ",\"spec\":{\"image\":\"host\",\"command\":\"sleep 9\","
+                    "\"runAsUid\":1,\"environmentVariables\":[{\"name\":\"A\",\"value\":\"1\"},"
+                    "{\"name\":\"B\",\"value\":\"2\"}]}}");
+    const char *cpu = make(
+        "/api/v1/asset/compute",
+        "{" TENANT_META("cpu") ",\"spec\":{\"cpuCoreRequest\":0.3,\"cpuMemoryRequest\":\"20M\"}}");
+    const char *dir = make(
+        "/api/v1/asset/datasource/host-path",
+        "{" TENANT_META("dir") ",\"spec\":{\"path\":\"/srv\",\"mountPath\":\"/srv\"}}");
+    const char *body =
+        arena_printf(&server.arena,
+                     SUBMIT("one", TEAM_A,
+                            "\"assets\":{\"environment\":\"%s\",\"compute\":\"%s\",\"datasources\":"
+                            "[{\"id\":\"%s\"}]},\"spec\":{\"compute\":{\"cpuCoreRequest\":0.2},"
+                            "\"environmentVariables\":[{\"name\":\"B\",\"value\":\"3\"}]}"),
+                     cluster, env, cpu, dir)
+            .ptr;
+    EXPECT_I64(as(dev, "POST", TRAININGS, body), 202);
+    EXPECT_STR(at("spec.command"), STR("sleep 9"));
+    EXPECT_STR(at("spec.security.runAsUid"), STR("1"));
+    EXPECT_STR(at("spec.compute.cpuCoreRequest"), STR("0.2"));
+    EXPECT_STR(at("spec.compute.cpuMemoryRequest"), STR("20M"));
+    EXPECT_STR(at("spec.environmentVariables[0].name"), STR("A"));
+    EXPECT_STR(at("spec.environmentVariables[1].value"), STR("3"));
+    EXPECT_STR(at("spec.storage.hostPath[0].path"), STR("/srv"));
+    /* One of another project is not there, for who sees it neither. */
+    body = arena_printf(&server.arena, SUBMIT("two", TEAM_B, ENV_ID), cluster, env).ptr;
+    EXPECT_I64(as(root, "POST", TRAININGS, body), 404);
+    EXPECT_STR(at("field"), STR("assets.environment"));
+    env = make("/api/v1/asset/environment",
+               "{" META("env", TEAM_B) ",\"spec\":{\"command\":\"sleep 9\"}}");
+    body = arena_printf(&server.arena, SUBMIT("two", TEAM_A, ENV_ID), cluster, env).ptr;
+    EXPECT_I64(as(dev, "POST", TRAININGS, body), 404);
+    /* Of another kind neither. */
+    body = arena_printf(&server.arena, SUBMIT("two", TEAM_A, ENV_ID), cluster, cpu).ptr;
+    EXPECT_I64(as(dev, "POST", TRAININGS, body), 404);
+    /* A secret is no variable yet. */
+    env = make(
+        "/api/v1/asset/environment",
+        "{" META(
+            "secret",
+            TEAM_A) ",\"spec\":{\"command\":\"sleep 9\",\"environmentVariables\":[{\"name\":\"P\","
+                    "\"credential\":{\"key\":\"password\"}}]}}");
+    body = arena_printf(&server.arena, SUBMIT("two", TEAM_A, ENV_ID), cluster, env).ptr;
+    EXPECT_I64(as(dev, "POST", TRAININGS, body), 400);
+    EXPECT_STR(at("field"), STR("spec.environmentVariables"));
+    server_stop();
+}
+
+#define TEMPLATES "/api/v1/workload-templates"
+#define T_META(name, project) \
+    "\"meta\":{\"name\":\"" name "\",\"scopeType\":\"project\",\"scopeId\":\"" project "\"}"
+
+TEST(templates)
+{
+    start();
+    EXPECT_I64(as(root, "GET", "/api/v1/clusters", NULL), 200);
+    const char *cluster = keep("[0].uuid");
+    const char *env = make("/api/v1/asset/environment",
+                           "{" META("env", TEAM_A) ",\"spec\":{\"command\":\"sleep 9\"}}");
+    const char *mine = make(
+        TEMPLATES "/trainings",
+        PATH("{" T_META("nightly",
+                        TEAM_A) ",\"spec\":{\"backoffLimit\":3,\"labels\":[{\"name\":\"a\","
+                                "\"value\":\"b\"}]}," ENV_ID "}",
+             env));
+    EXPECT_STR(at("combinedSpec.command"), STR("sleep 9"));
+    EXPECT_STR(at("runnable.isRunnable"), STR("true"));
+    EXPECT_STR(at("meta.workloadType"), STR("Training"));
+    const char *one = PATH(TEMPLATES "/trainings/%s", mine);
+    /* Its asset must be there for the template's scope. */
+    EXPECT_I64(
+        as(root, "POST", TEMPLATES "/trainings", PATH("{" T_META("x", TEAM_B) "," ENV_ID "}", env)),
+        404);
+    EXPECT_STR(at("field"), STR("assets.environment"));
+    const char *theirs = make(TEMPLATES "/workspaces", "{" T_META("theirs", TEAM_B) "}");
+    EXPECT_STR(at("runnable.isRunnable"), STR("false"));
+    EXPECT_I64(as(dev, "GET", PATH(TEMPLATES "/workspaces/%s", theirs), NULL), 404);
+    EXPECT_I64(as(dev, "GET", PATH(TEMPLATES "/%s", theirs), NULL), 404);
+    EXPECT_I64(as(root, "GET", PATH(TEMPLATES "/trainings/%s", theirs), NULL), 404);
+    EXPECT_I64(as(dev, "PATCH", PATH(TEMPLATES "/workspaces/%s", theirs), "{}"), 404);
+    EXPECT_I64(as(dev, "DELETE", PATH(TEMPLATES "/workspaces/%s", theirs), NULL), 404);
+    EXPECT_I64(as(dev, "GET", TEMPLATES "/count", NULL), 200);
+    EXPECT_STR(at("count"), STR("1"));
+    EXPECT_I64(as(root, "GET", TEMPLATES "?filterBy=runnable%3D%3Dtrue", NULL), 200);
+    EXPECT_STR(at("entries[0].meta.name"), STR("nightly"));
+    EXPECT(doc_at(answer(), STR("entries[1]")) == NULL);
+    EXPECT_I64(as(root, "GET", TEMPLATES "?limit=1", NULL), 200);
+    EXPECT_STR(at("pagination.nextOffset"), STR("1"));
+    EXPECT_I64(as(dev, "GET",
+                  TEMPLATES
+                  "/name-availability?templateName=nightly&scopeType=project&scopeId=" TEAM_A,
+                  NULL),
+               409);
+    EXPECT_I64(as(dev, "GET",
+                  TEMPLATES "/name-availability?templateName=x&scopeType=project&scopeId=" TEAM_A,
+                  NULL),
+               204);
+    EXPECT_I64(as(dev, "GET",
+                  TEMPLATES "/name-availability?templateName=x&scopeType=project&scopeId=" TEAM_B,
+                  NULL),
+               404);
+    /* A submit from it: its own words win. */
+    const char *body = arena_printf(&server.arena,
+                                    SUBMIT("one", TEAM_A,
+                                           "\"templateId\":\"%s\",\"spec\":{\"backoffLimit\":1}"),
+                                    cluster, mine)
+                           .ptr;
+    EXPECT_I64(as(dev, "POST", TRAININGS, body), 202);
+    EXPECT_STR(at("spec.command"), STR("sleep 9"));
+    EXPECT_STR(at("spec.backoffLimit"), STR("1"));
+    EXPECT_STR(at("spec.labels[0].name"), STR("a"));
+    EXPECT_I64(as(dev, "POST", "/api/v1/workloads/workspaces", body), 400);
+    EXPECT_STR(at("field"), STR("templateId"));
+    body = arena_printf(&server.arena, SUBMIT("two", TEAM_A, "\"templateId\":\"%s\""), cluster,
+                        theirs)
+               .ptr;
+    EXPECT_I64(as(dev, "POST", "/api/v1/workloads/workspaces", body), 404);
+    /* Changed in part, then as a whole. */
+    EXPECT_I64(as(dev, "PATCH", one,
+                  "{\"meta\":{\"description\":\"d\"},\"fieldsToClear\":[\"labels\"],\"spec\":{"
+                  "\"backoffLimit\":5}}"),
+               200);
+    EXPECT_STR(at("spec.backoffLimit"), STR("5"));
+    EXPECT_STR(at("spec.labels[0].name"), STR("(missing)"));
+    EXPECT_STR(at("combinedSpec.command"), STR("sleep 9"));
+    EXPECT_I64(as(dev, "PUT", one, "{\"meta\":{\"name\":\"weekly\"},\"spec\":{\"args\":\"true\"}}"),
+               200);
+    EXPECT_STR(at("meta.description"), STR("d"));
+    EXPECT_STR(at("spec.backoffLimit"), STR("(missing)"));
+    EXPECT_I64(as(root, "DELETE", one, NULL), 204);
+    EXPECT_I64(as(root, "GET", one, NULL), 404);
+    server_stop();
+}
+
 TEST_MAIN()

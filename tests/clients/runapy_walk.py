@@ -864,6 +864,57 @@ def walk_assets(w, project):
     w.call(assets.credentials.delete_password, secret["meta"]["id"])
 
 
+def walk_templates(w, project, cluster):
+    api = w.kind.client.workloads.workload_templates
+    assets = w.kind.client.workload_assets
+    meta = {"name": "walk-env", "scope": "project", "projectId": int(project)}
+    environment = w.data(assets.environment.create_environment_asset, {
+        "meta": meta, "spec": {"command": "sleep 600"}})["meta"]["id"]
+    meta = {"name": "walk-template", "scopeType": "project", "scopeId": project}
+    # The last of these only comes and goes: it has neither PUT nor PATCH.
+    for one, lists in (("workspace", "list_workspace_templates"),
+                       ("training", "list_training_templates"),
+                       ("distributed", "list_distributed_templates"),
+                       ("inference", "list_inference_templates")):
+        get = getattr(api, f"get_{one}_template")
+        made = w.data(getattr(api, f"create_{one}_template"), {
+            "meta": meta, "spec": {"workingDir": "/"}, "assets": {"environment": environment}})
+        template = made["meta"]["id"]
+        same(w.data(get, template)["combinedSpec"]["command"], "sleep 600")
+        same(w.data(api.get_template_by_id1, template)["meta"]["name"], "walk-template")
+        same([t["meta"]["id"] for t in w.data(getattr(api, lists))["entries"]], [template])
+        if one != "inference":
+            w.call(getattr(api, f"patch_{one}_template"), template, {"spec": {"workingDir": "/tmp"}})
+            found = w.data(get, template)
+            same((found["spec"]["workingDir"], found["assets"]["environment"]),
+                 ("/tmp", environment))
+            w.call(getattr(api, f"update_{one}_template"), template, {
+                "meta": {"name": "walk-template"}, "spec": {"workingDir": "/srv"}})
+            same(w.data(get, template)["spec"]["workingDir"], "/srv")
+            w.done(f"patch_{one}_template", f"update_{one}_template")
+        if one == "training":
+            w.call(getattr(api, f"patch_{one}_template"), template, {
+                "spec": {"workingDir": "/", "command": "sleep 600"}})
+            job = w.data(w.kind.client.workloads.trainings.create_training1, {
+                "name": "walk-from-template", "projectId": project, "clusterId": cluster,
+                "templateId": template})
+            same(job["spec"]["command"], "sleep 600")
+            w.call(w.kind.client.workloads.trainings.delete_training, job["workloadId"])
+        w.call(getattr(api, f"delete_{one}_template"), template)
+        w.fails(NotFoundException, get, template)
+        w.done(f"create_{one}_template", f"get_{one}_template", f"delete_{one}_template", lists)
+    where = {"template_name": "walk-template", "scope_type": "project", "scope_id": project}
+    same(w.status(api.template_name_availability, **where), 204)
+    made = w.data(api.create_training_template, {"meta": meta, "spec": {}})["meta"]["id"]
+    w.fails(ConflictException, api.template_name_availability, **where)
+    same(w.data(api.count_templates, search="walk-t")["count"], 1)
+    same([t["meta"]["id"] for t in w.data(api.list_templates1, search="walk-t")["entries"]], [made])
+    w.call(api.delete_training_template, made)
+    w.call(assets.environment.delete_environment_asset_by_id, environment)
+    w.done("template_name_availability", "count_templates", "list_templates1",
+           "get_template_by_id1")
+
+
 def walk_audit(w):
     """What the walk has done is in there."""
     api = w.kind.client.audit.audit_logs
@@ -916,6 +967,7 @@ def main():
     walk_service_accounts(w, make)
     walk_idps(w)
     walk_assets(w, project)
+    walk_templates(w, project, cluster)
     walk_audit(w)
     w.call(w.org.projects.delete_project, project)
     w.call(w.org.departments.delete_department, department)

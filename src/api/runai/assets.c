@@ -34,7 +34,7 @@ static enum asset_kind kind_of(const struct call *c)
     uint32_t prefix = sizeof P - 1;
     struct str place = str_sub(path, prefix, path.len - prefix);
     for (uint32_t i = 0; i < ASSET_KINDS; i++) {
-        if (str_starts(place, places[i]) &&
+        if (places[i].len > 0 && str_starts(place, places[i]) &&
             (place.len == places[i].len || place.ptr[places[i].len] == '/')) {
             return (enum asset_kind)i;
         }
@@ -48,7 +48,7 @@ static bool is_credential(enum asset_kind kind)
     return asset_kind_info(kind)->class == ASSET_IS_CREDENTIAL;
 }
 
-static const struct assets *assets_of(const struct call *c)
+const struct assets *assets_of(const struct call *c)
 {
     return &state_of(c)->assets;
 }
@@ -407,8 +407,7 @@ static bool read_spec(struct call *c, struct asset *a)
     return true;
 }
 
-/* The same one, made by the same user a moment ago: the answer was lost. */
-static const struct asset *just_made(struct call *c, const struct asset *a)
+const struct asset *asset_just_made(struct call *c, const struct asset *a)
 {
     for (uint32_t i = 0; i < assets_of(c)->rows_count; i++) {
         const struct asset *have = &assets_of(c)->rows[i];
@@ -441,7 +440,7 @@ static void create(struct call *c)
         !read_spec(c, a)) {
         return;
     }
-    const struct asset *made = just_made(c, a);
+    const struct asset *made = asset_just_made(c, a);
     if (made != NULL) {
         answer_asset(c, 202, made);
         return;

@@ -5,6 +5,9 @@
 #include "api/runai/people.h"
 #include "model/asset.h"
 
+const struct assets *assets_of(const struct call *c);
+/* asset_just_made: the same one, made by the same user a moment ago: the answer was lost. NULL: none. */
+const struct asset *asset_just_made(struct call *c, const struct asset *a);
 /* asset_seen: the one who asks may read it. */
 bool asset_seen(struct call *c, const struct asset *a);
 /* asset_change sends the change; done answers when it is there. What is refused is answered here. */
@@ -20,3 +23,13 @@ const struct doc *asset_doc(struct call *c, struct str text);
 MUST_USE bool credential_read(struct call *c, struct asset *a);
 /* credential_show writes the spec, with keyId for what is secret. */
 void credential_show(struct call *c, struct jw *w, const struct asset *a);
+
+/* asset_use.c */
+
+/* assets_combine lays a spec over what the assets (a schema Assets, NULL: none) say, where they may be
+ * used by the one who asks in that scope. NULL: err says which may not. */
+const struct doc *assets_combine(struct call *c, const struct doc *spec, const struct doc *assets,
+                                 struct scope scope, struct err *err);
+/* assets_lay_under replaces the spec of a submit's body by itself laid over its assets, and both over its
+ * template, which must be of that kind. False: answered. */
+MUST_USE bool assets_lay_under(struct call *c, enum workload_kind kind, struct scope scope);

@@ -84,7 +84,7 @@ static bool read_env(const struct place *at, const struct doc *spec, struct pod_
     p->env = ARENA_ARRAY(at->c->arena, struct env_var, body_count(list));
     for (const struct doc *d = list != NULL ? list->child : NULL; d != NULL; d = d->next) {
         static const struct str other[] = {STRS("secret"), STRS("configMap"), STRS("podFieldRef"),
-                                           STRS("userCredential")};
+                                           STRS("userCredential"), STRS("credential")};
         struct str name = body_str(d, STR("name"));
         if (body_bool(d, STR("exclude"), false)) {
             continue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workloads of one kind: made, shown, stopped, started again, deleted. What was asked for is kept as
 // it came (workload.asked) and shown again.
+#include "api/runai/assets.h"
 #include "api/runai/workloads.h"
 #include "io/random.h"
 
@@ -121,7 +122,8 @@ static void create(struct call *c, enum workload_kind kind)
         call_refuse(c, NULL, &err);
         return;
     }
-    if (!body_cluster(c) || !spec_read(c, kind, &s->spec)) {
+    if (!body_cluster(c) || !assets_lay_under(c, kind, scope_of_project(p->id)) ||
+        !spec_read(c, kind, &s->spec)) {
         return;
     }
     s->kind = kind;
@@ -267,7 +269,7 @@ KIND_HANDLERS(WORKLOAD_INFERENCE, inference)
 
 #define HEAD                                                                          \
     "name* str(1..63), useGivenNameAsPrefix bool?, projectId* str, clusterId* uuid, " \
-    "templateId uuid?"
+    "templateId uuid?, assets Assets?"
 #define REPLY                                                                             \
     "name* str, requestedName* str, workloadId* uuid, projectId* str, departmentId str, " \
     "clusterId* uuid, createdBy* str, createdAt* ts, deletedAt ts?, desiredPhase* "       \
