@@ -25,7 +25,7 @@
 #include "io/clock.h"
 #include "io/file.h"
 
-enum { PATH_SIZE = 4096, EVENTS_AT_ONCE = 64, STARTING_MIN = 8, STARTING_PER_CPU = 2 };
+enum { PATH_SIZE = 4096, EVENTS_AT_ONCE = 64, AT_ONCE_MIN = 8, AT_ONCE_PER_CPU = 2 };
 
 /* ---- what happens ---- */
 
@@ -219,8 +219,8 @@ enum status agent_open(const struct agent_config *config, struct agent **out, st
     a->checkpoints_every_ms = config->checkpoint_check_ms > 0 ? config->checkpoint_check_ms
                                                               : CHECKPOINT_CHECK_MS;
     a->uses_every_ms = config->use_check_ms > 0 ? config->use_check_ms : USE_CHECK_MS;
-    a->starting_max = (uint32_t)num_max_i64(STARTING_MIN,
-                                            STARTING_PER_CPU * sysconf(_SC_NPROCESSORS_ONLN));
+    a->at_once_max = (uint32_t)num_max_i64(AT_ONCE_MIN,
+                                           AT_ONCE_PER_CPU * sysconf(_SC_NPROCESSORS_ONLN));
     enum status s = directories_open(a, config, err);
     if (s == STATUS_OK) {
         s = machine_open(&a->machine, config, &a->arena, err);

@@ -16,7 +16,13 @@
 #include "io/file.h"
 #include "io/log.h"
 
-enum { LISTEN_BACKLOG = 64, RETRY_FIRST_MS = 2, RETRY_LAST_MS = 1000, STARTS_RECHECK_MS = 100 };
+enum {
+    STOPS_MS_MAX = 50,
+    LISTEN_BACKLOG = 64,
+    RETRY_FIRST_MS = 2,
+    RETRY_LAST_MS = 1000,
+    WORK_RECHECK_MS = 50
+};
 
 bool agent_watch(struct agent *a, int fd, enum source source, uint64_t serial)
 {
@@ -202,8 +208,8 @@ void pods_timer(struct agent *a)
     if (a->uses_at_ms > 0) {
         at = num_min_i64(at, a->uses_at_ms);
     }
-    if (a->starts_wait) {
-        at = num_min_i64(at, clock_mono_ms() + STARTS_RECHECK_MS);
+    if (a->work_waits) {
+        at = num_min_i64(at, clock_mono_ms() + WORK_RECHECK_MS);
     }
     struct itimerspec when = {0};
     if (at != INT64_MAX) {
@@ -226,6 +232,7 @@ void pod_send_stop(struct agent_pod *p)
     char digits[32];
     (void)snprintf(digits, sizeof(digits), "%lld", (long long)p->grace_ms);
     p->stop_sent = pod_send(p, FRAME_STOP, str_from_c(digits));
+    p->stops_until_ms = clock_mono_ms() + STOPS_MS_MAX;
 }
 
 bool pod_connect(struct agent *a, struct agent_pod *p)

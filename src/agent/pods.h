@@ -32,6 +32,7 @@ struct agent_pod {
     int64_t starts_until_ms; /* it takes part of the machine to start, until it is told or then */
     bool cleaned;            /* a supervisor was started to clean up after it */
     bool stop_wanted, stop_sent, forget;
+    int64_t stops_until_ms; /* it takes part of the machine to stop, until it is gone or then */
     int64_t grace_ms;
     int64_t retry_at_ms, retry_ms;
     int64_t checkpoint_ms;      /* as told, by the wall clock; 0: none was */
@@ -63,8 +64,8 @@ struct agent {
     uint32_t pods_count, pods_cap;
     uint64_t next_serial;
     struct work_list ends, starts; /* effects not yet acted on (agent/work.h) */
-    uint32_t starting_max;         /* pods that may be starting at a time */
-    bool starts_wait;              /* for some of those to be over */
+    uint32_t at_once_max;          /* pods that may be starting, and as many stopping, at a time */
+    bool work_waits;               /* for some of those to be over */
     int64_t checkpoints_every_ms;
     int64_t checkpoints_at_ms; /* when they are looked at next; 0: there is nothing to look at */
     int64_t uses_every_ms, uses_at_ms; /* the same of the use of devices */

@@ -216,28 +216,37 @@ static bool may_start(const struct agent *a)
         const struct agent_pod *p = a->pods[i];
         starting += p->status.state == POD_STATE_STARTING && p->starts_until_ms > now ? 1 : 0;
     }
-    return starting < a->starting_max && nursery_ready(&a->nursery);
+    return starting < a->at_once_max && nursery_ready(&a->nursery);
+}
+
+static bool may_stop(const struct agent *a)
+{
+    int64_t now = clock_mono_ms();
+    uint32_t stopping = 0;
+    for (uint32_t i = 0; i < a->pods_count; i++) {
+        stopping += a->pods[i]->stop_sent && a->pods[i]->stops_until_ms > now ? 1 : 0;
+    }
+    return stopping < a->at_once_max;
 }
 
 void work_run(struct agent *a)
 {
     int64_t until = clock_mono_us() + SLICE_US;
-    bool more = a->ends.first != NULL || a->starts.first != NULL;
-    a->starts_wait = false;
-    while (more && clock_mono_us() < until) {
-        struct work *w = list_take(&a->ends);
-        if (w == NULL && !may_start(a)) {
-            a->starts_wait = true;
+    a->work_waits = false;
+    while (a->ends.first != NULL || a->starts.first != NULL) {
+        bool ends = a->ends.first != NULL;
+        if (ends ? !may_stop(a) : !may_start(a)) {
+            a->work_waits = true;
             pods_timer(a);
             return;
         }
-        w = w != NULL ? w : list_take(&a->starts);
+        struct work *w = list_take(ends ? &a->ends : &a->starts);
         work_do(a, &w->effect);
         batch_leave(w->batch);
-        more = a->ends.first != NULL || a->starts.first != NULL;
-    }
-    if (more) {
-        agent_wake(a);
+        if (clock_mono_us() >= until) {
+            agent_wake(a);
+            return;
+        }
     }
 }
 

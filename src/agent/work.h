@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // work: effects wait here until they are acted on, a slice at a time, so that the loop they run in
-// goes on answering however many there are. Ends go before starts. Few pods start at a time: the
-// machine's processors are there for what runs too.
+// goes on answering however many there are. Ends go before starts. Few pods start at a time, and few
+// stop: the machine's processors are there for what runs too.
 #pragma once
 
 #include "agent/pods.h"

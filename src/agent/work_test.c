@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <unistd.h>
 
+#include "agent/pods.h"
 #include "agent/world_test.h"
 #include "base/num.h"
 #include "base/test.h"
@@ -26,6 +27,16 @@ static uint32_t seen_of(enum input_kind kind)
     uint32_t count = 0;
     for (uint32_t i = 0; i < w.seen_count; i++) {
         count += w.seen[i].kind == kind ? 1 : 0;
+    }
+    return count;
+}
+
+/* Of those that are not known to be gone. */
+static uint32_t told_to_stop(void)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < w.agent->pods_count; i++) {
+        count += w.agent->pods[i]->stop_sent ? 1 : 0;
     }
     return count;
 }
@@ -60,7 +71,8 @@ TEST(a_gang_is_started_in_slices)
     }
     w.cluster.poll(w.cluster.ctx, note, &w);
     uint32_t begun = directories();
-    EXPECT(begun >= 1 && begun <= (uint32_t)num_max_i64(8, 2 * sysconf(_SC_NPROCESSORS_ONLN)));
+    const uint32_t at_once = (uint32_t)num_max_i64(8, 2 * sysconf(_SC_NPROCESSORS_ONLN));
+    EXPECT(begun >= 1 && begun <= at_once);
 
     // An end overtakes: what waits is not started any more, also when it is forgotten at once.
     const struct request *stopped = pods[MANY - 1], *forgotten = pods[MANY - 2];
@@ -80,10 +92,44 @@ TEST(a_gang_is_started_in_slices)
         effects[i].grace_ms = 20000;
     }
     w.cluster.do_effects(w.cluster.ctx, effects, rest);
+    EXPECT_I64(told_to_stop(), 0);
+    w.cluster.poll(w.cluster.ctx, note, &w);
+    uint32_t told = told_to_stop();
+    EXPECT(told >= 1 && told <= at_once); // a thousand that end at once would leave no processor
     EXPECT(until(all_exited, &rest));
     for (uint32_t i = 0; i < rest; i++) {
         EXPECT_I64(await(INPUT_POD_EXITED, pods[i]->effect.pod)->exit_code, 128 + 15);
     }
+    world_close();
+}
+
+static bool all_told_to_stop(const void *count)
+{
+    return told_to_stop() == *(const uint32_t *)count;
+}
+
+TEST(those_who_take_their_time_to_end_hold_up_nobody)
+{
+    enum { SLOW = 40 };
+    world_open();
+    struct effect effects[SLOW];
+    for (uint32_t i = 0; i < SLOW; i++) {
+        effects[i] = shell("trap '' TERM; while :; do sleep 60; done")->effect;
+    }
+    w.cluster.do_effects(w.cluster.ctx, effects, SLOW);
+    uint32_t all = SLOW;
+    EXPECT(until(all_started, &all));
+    for (uint32_t i = 0; i < SLOW; i++) {
+        effects[i].kind = EFFECT_STOP;
+        effects[i].grace_ms = 3600 * 1000;
+    }
+    w.cluster.do_effects(w.cluster.ctx, effects, SLOW);
+    EXPECT(until(all_told_to_stop, &all));
+    for (uint32_t i = 0; i < SLOW; i++) {
+        effects[i].grace_ms = 0; // thought better of
+    }
+    w.cluster.do_effects(w.cluster.ctx, effects, SLOW);
+    EXPECT(until(all_exited, &all));
     world_close();
 }
 
