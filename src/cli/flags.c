@@ -578,6 +578,33 @@ static const struct flag config_set[] = {
 };
 SET(flags_config_set, "Settings", config_set);
 
+#define UNIT_FLAGS                                                                               \
+    {.name = "description", .kind = FLAG_TEXT, .metavar = "TEXT", .help = "What it is for"},     \
+        {.name = "resources",                                                                    \
+         .kind = FLAG_TEXT,                                                                      \
+         .repeat = true,                                                                         \
+         .metavar = "SPEC",                                                                      \
+         .help =                                                                                 \
+             "Its GPUs in a node pool: nodepool=NAME,gpu-deserved=N,gpu-limit=N,priority=WORD; " \
+             "left out: default, 0, -1 (no limit), the usual rank"}
+
+static const struct flag department[] = {UNIT_FLAGS};
+SET(flags_department, "Department", department);
+
+static const struct flag new_project[] = {
+    {.name = "department",
+     .kind = FLAG_TEXT,
+     .metavar = "NAME",
+     .offer = OFFER_DEPARTMENT,
+     .help = "Department it belongs to (default)"},
+    UNIT_FLAGS,
+    {.name = "namespace",
+     .kind = FLAG_TEXT,
+     .metavar = "NAME",
+     .help = "Taken for Run:ai's sake: only runai-NAME is possible on one machine"},
+};
+SET(flags_new_project, "Project", new_project);
+
 static const struct flag login_user[] = {
     {.name = "user",
      .letter = 'u',

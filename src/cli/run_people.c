@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "cli/listing.h"
+#include "cli/unit.h"
 #include "cli/view.h"
 #include "codec/json.h"
 
@@ -367,32 +368,8 @@ static int one_flag(struct cli *cli, const struct args *args, const char *const 
     return chosen;
 }
 
-// The id of a department or project by its name.
-static int unit_id(struct cli *cli, const char *list, struct str name, struct str *id)
-{
-    struct answer answer;
-    struct str path = arena_printf(&cli->arena, "/api/v1/org-unit/%s", list);
-    path = client_query(&cli->client, path, "filterBy",
-                        arena_printf(&cli->arena, "name==" STR_FMT, STR_ARG(name)));
-    int failed = listing_get(cli, path, &answer);
-    if (failed) {
-        return failed;
-    }
-    const struct doc *items = doc_get(answer.body, str_from_c(list));
-    if (items == NULL || items->child == NULL) {
-        struct err err;
-        err_set(&err, STATUS_UNKNOWN, "there is no %.*s \"" STR_FMT "\"", (int)strlen(list) - 1,
-                list, STR_ARG(name));
-        err_hint(&err, "weir %.*s list shows those there are", (int)strlen(list) - 1, list);
-        return cli_fail(cli, &err, NULL);
-    }
-    *id = view_raw(items->child, "id");
-    return 0;
-}
-
 static int scope_id(struct cli *cli, const struct args *args, const char *scope, struct str *id)
 {
-    struct answer answer;
     if (strcmp(scope, "tenant") == 0) {
         *id = STR("1");
         return 0;
@@ -401,9 +378,7 @@ static int scope_id(struct cli *cli, const struct args *args, const char *scope,
         return unit_id(cli, strcmp(scope, "project") == 0 ? "projects" : "departments",
                        args_text(args, scope), id);
     }
-    int failed = listing_get(cli, STR("/api/v1/clusters"), &answer);
-    *id = failed || answer.body == NULL ? STR("") : view_raw(answer.body->child, "uuid");
-    return failed;
+    return unit_cluster(cli, id);
 }
 
 int run_rule_create(struct cli *cli, const struct args *args)

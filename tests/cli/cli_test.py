@@ -721,6 +721,30 @@ def attach_ends_as_the_workload_ends(cli):
 
 
 @server_test
+def departments_and_projects_are_made_and_removed(cli):
+    cli.ok("department", "create", "eyes", "--resources", f"nodepool={POOL},gpu-deserved=3")
+    made = cli.json("project", "create", "lidar", "--department", "eyes", "--description", "d",
+                    "--resources", f"nodepool={POOL},gpu-deserved=1.5,gpu-limit=2,priority=High")
+    equal((made["description"], made["parent"]["name"]), ("d", "eyes"))
+    pool = [p for p in cli.json("project", "describe", "lidar")["pools"] if p["pool"] == POOL][0]
+    equal((pool["guaranteed_gpus"], pool["max_gpus"]), (1.5, 2))
+    for line, wanted in [
+            ("project create lidar --department eyes", ["already", "weir plan apply"]),
+            ("project create x --department nope", ["no department", "weir department list"]),
+            ("project create x --resources nodepool=nope", ["--resources", "weir nodepool list"]),
+            ("project create x --namespace y", ["--namespace", "runai-x"]),
+            ("department delete eyes --yes", ["lidar"]),
+            ("project delete nope --yes", ["weir project list"])]:
+        err = cli.fails(1, *line.split())
+        holds(all(word in err for word in wanted), f"{line}: {err}")
+    for wrong in ("gpus=1", "gpu-deserved=one", "nodepool="):
+        holds("--resources" in cli.fails(2, "project", "create", "x", "--resources", wrong), wrong)
+    cli.ok("project", "delete", "lidar", "--yes")
+    cli.ok("department", "delete", "eyes", "--yes")
+    holds("lidar" not in [p["name"] for p in cli.json("project", "list")], "it is gone")
+
+
+@server_test
 def each_kind_of_workload_has_its_verbs(cli):
     """A row: the words of the group, the flags, and what is made of them."""
     for group, flags, kind, framework, pods, least, at_once in [
