@@ -578,15 +578,14 @@ static const struct flag config_set[] = {
 };
 SET(flags_config_set, "Settings", config_set);
 
-#define UNIT_FLAGS                                                                               \
-    {.name = "description", .kind = FLAG_TEXT, .metavar = "TEXT", .help = "What it is for"},     \
-        {.name = "resources",                                                                    \
-         .kind = FLAG_TEXT,                                                                      \
-         .repeat = true,                                                                         \
-         .metavar = "SPEC",                                                                      \
-         .help =                                                                                 \
-             "Its GPUs in a node pool: nodepool=NAME,gpu-deserved=N,gpu-limit=N,priority=WORD; " \
-             "left out: default, 0, -1 (no limit), the usual rank"}
+#define UNIT_FLAGS                                                                           \
+    {.name = "description", .kind = FLAG_TEXT, .metavar = "TEXT", .help = "What it is for"}, \
+        {.name = "resources",                                                                \
+         .kind = FLAG_TEXT,                                                                  \
+         .repeat = true,                                                                     \
+         .metavar = "SPEC",                                                                  \
+         .help = "Its GPUs in a node pool, as in the example: nodepool= (default), "         \
+                 "gpu-deserved= (0), gpu-limit= (-1: none), priority= (its rank)"}
 
 static const struct flag department[] = {UNIT_FLAGS};
 SET(flags_department, "Department", department);
