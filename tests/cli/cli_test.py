@@ -8,6 +8,7 @@ Without --server: what needs none. With it: against a real `weir up` with four s
 temporary directory. With --remote: against one that speaks TLS, by people that have signed in. Prints TAP. Waits for conditions, never for time."""
 
 import base64
+import contextlib
 import difflib
 import fcntl
 import http.server
@@ -104,6 +105,31 @@ def until(what, condition):
         if time.monotonic() > end:
             raise AssertionError(f"gave up waiting until {what}")
         time.sleep(0.02)
+
+
+@contextlib.contextmanager
+def in_time(what):
+    """What is inside may block, on a pipe or on a FIFO that nobody opens: the test then fails."""
+    def late(*_):
+        raise AssertionError(f"gave up waiting until {what}")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, DEADLINE_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def read_line(stream):
+    with in_time("it writes a line"):
+        return stream.readline()
+
+
+def let_through(gate):
+    with in_time(f"somebody reads {gate}"), open(gate, "w") as f:
+        f.write("go\n")
 
 
 class Terminal:
@@ -641,11 +667,9 @@ def logs_are_shown_and_followed(cli):
     equal(cli.ok("workload", "logs", "team-a/speaks", "--limit-bytes", "5"), "one\nt")
     follow = subprocess.Popen([WEIR, "training", "logs", "speaks", "-p", "team-a", "-f"],
                               env=cli.env, stdout=subprocess.PIPE, text=True)
-    equal((follow.stdout.readline(), follow.stdout.readline()), ("one\n", "two\n"))
-    with open(gate, "w") as f:
-        f.write("go\n")
-    equal(follow.stdout.read(), "three\n")
-    equal(follow.wait(DEADLINE_S), 0)
+    equal((read_line(follow.stdout), read_line(follow.stdout)), ("one\n", "two\n"))
+    let_through(gate)
+    equal((follow.communicate(timeout=DEADLINE_S)[0], follow.returncode), ("three\n", 0))
     until("it has ended", lambda: phase(cli, "speaks") == "Completed")
     gone(cli, "speaks")
 
@@ -665,16 +689,15 @@ def logs_go_on_where_they_were_when_the_server_is_restarted(cli):
                                env=cli.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                text=True)
               for verb, more in (("logs", ("-f", "--tail", "2")), ("attach", ()))]
-    equal([follow[0].stdout.readline() for _ in range(2)], ["8\n", "9\n"])
-    equal([follow[1].stdout.readline() for _ in range(9)][-1], "9\n")
+    equal([read_line(follow[0].stdout) for _ in range(2)], ["8\n", "9\n"])
+    equal([read_line(follow[1].stdout) for _ in range(9)][-1], "9\n")
     for end, gate in zip((signal.SIGTERM, signal.SIGKILL), gates):
         server.process.send_signal(end)
         server.process.wait(timeout=DEADLINE_S)
         server.start()
-        with open(gate, "w") as f:
-            f.write("go\n")
+        let_through(gate)
         for f in follow:
-            equal(f.stdout.readline(), "again\n")
+            equal(read_line(f.stdout), "again\n")
     for f, status in zip(follow, (0, 3)):
         out, err = f.communicate(timeout=DEADLINE_S)
         equal((f.returncode, out), (status, ""), err)
@@ -873,12 +896,12 @@ def watch_shows_changes(cli):
     screen = Terminal(cli, "workload", "watch", "-A", columns=100)
     screen.until("WORKLOAD")
     submit(cli, "seen")
-    for line in watch.stdout:
+    for line in iter(lambda: read_line(watch.stdout), ""):
         if re.match(r"team-a/seen Running 1/1 pods", line):
             break
     else:
         raise AssertionError("no line for the running workload")
-    for line in raw.stdout:
+    for line in iter(lambda: read_line(raw.stdout), ""):
         w = json.loads(line)
         if w["name"] == "seen" and w["phase"] == "Running":
             break
@@ -920,7 +943,7 @@ def a_command_survives_a_restart_of_the_server(cli):
     submit(cli, "before")
     watch = subprocess.Popen([WEIR, "workload", "watch", "-p", "team-a", "--json"], env=cli.env,
                              stdout=subprocess.PIPE, text=True)
-    while json.loads(watch.stdout.readline())["name"] != "before":
+    while json.loads(read_line(watch.stdout))["name"] != "before":
         pass  # it begins with what is there
     server.process.send_signal(signal.SIGSTOP)
     asks = subprocess.Popen([WEIR, "training", "submit", "once", "-p", "team-a", "-i", "host",
@@ -937,7 +960,7 @@ def a_command_survives_a_restart_of_the_server(cli):
     equal(asks.returncode, 0, err)
     holds("once submitted" in out, out)
     equal([w["name"] for w in cli.json("workload", "list", "-p", "team-a")].count("once"), 1)
-    for line in watch.stdout:
+    for line in iter(lambda: read_line(watch.stdout), ""):
         if json.loads(line).get("name") == "once":
             break
     else:
@@ -977,7 +1000,7 @@ def a_wait_for_the_start_survives_a_restart_of_the_server(cli):
         [WEIR, "training", "submit", "patient", "-p", "team-a", "-i", "host", "-g", "1",
          "--node-pools", POOL, "--attach", "--", "sh", "-c", "echo at last; exit 4"], env=cli.env,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    holds("patient" in attached.stderr.readline(), "it says that it waits")
+    holds("patient" in read_line(attached.stderr), "it says that it waits")
     for how in (signal.SIGKILL, signal.SIGTERM):
         server.process.send_signal(how)
         server.process.wait(timeout=DEADLINE_S)
