@@ -367,6 +367,11 @@ class Liar:
     def __init__(self, real):
         liar = self
         self.real, self.forge = real, None
+        self.key = os.path.join(real.home, "liar.pem")
+        openssl("genrsa", "-out", self.key, "2048")
+        modulus = openssl("rsa", "-in", self.key, "-noout", "-modulus").decode().split("=")[1]
+        self.jwk = {"kty": "RSA", "kid": "liar", "use": "sig", "alg": "RS256", "e": "AQAB",
+                    "n": b64(bytes.fromhex(modulus.strip()))}
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         real.says_issuer = self.url
@@ -388,7 +393,11 @@ class Liar:
                                 for name, value in document.items()}
                     document["issuer"] = liar.url
                     document["token_endpoint"] = liar.url + "/token"
+                    document["jwks_uri"] = liar.url + "/keys"
                     self.answer(200, document)
+                elif self.path == "/keys":
+                    keys = json.loads(Browser().ask("GET", liar.real.issuer + "/jwks")[2])["keys"]
+                    self.answer(200, {"keys": [*keys, liar.jwk]})
                 else:
                     self.answer(404, {})
 
@@ -409,13 +418,28 @@ class Liar:
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", self.port), Handler)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
+    def signed(self, **more):
+        """The token with other claims, signed as it should be by a key that is shown."""
+        def forge(token):
+            text = f"{part({'alg': 'RS256', 'kid': 'liar'})}.{part({**claims_of(token), **more})}"
+            return f"{text}.{b64(openssl('dgst', '-sha256', '-sign', self.key, input=text.encode()))}"
+        return forge
+
+
+def openssl(*words, **more):
+    return subprocess.run(["openssl", *words], check=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, timeout=DEADLINE_S, **more).stdout
+
+
+def claims_of(token):
+    return json.loads(base64.urlsafe_b64decode(token.split(".")[1] + "=="))
+
 
 def changed(**more):
     """The same token with other claims, under the signature that it had."""
     def forge(token):
-        head, body, signature = token.split(".")
-        claims = json.loads(base64.urlsafe_b64decode(body + "=="))
-        return f"{head}.{part({**claims, **more})}.{signature}"
+        head, _, signature = token.split(".")
+        return f"{head}.{part({**claims_of(token), **more})}.{signature}"
     return forge
 
 
@@ -437,27 +461,32 @@ def forged_tokens_let_nobody_in(home):
     liar = w.liar
     browser = w.provider.browser_of("ann", "secret-ann", CLIENT)
     equal(w.there_and_back(browser)[0], 302, "what is right is taken")
+    liar.forge = liar.signed()
+    equal(w.there_and_back(browser)[0], 302, "so is what another key of the provider signed")
     good = {}
 
     def keep(token):
         good["token"] = token
         return token
 
-    for name, forge in {
-            "no signature": unsigned,
-            "a signature of the secret": with_secret,
-            "another subject": changed(sub="root"),
-            "over": changed(exp=1),
-            "another audience": changed(aud="someone-else"),
-            "another issuer": changed(iss="https://evil.example"),
-            "another nonce": changed(nonce="n"),
-            "no token": lambda token: "",
-            "no JWT": lambda token: "a.b",
-            "cut": lambda token: token[:-10],
-    }.items():
+    for name, forge, why in (
+            ("no signature", unsigned, "is not signed with"),
+            ("a signature of the secret", with_secret, "is not signed with"),
+            ("another subject under the signature that it had", changed(sub="root"), "signature"),
+            ("a longer life under the signature that it had", changed(exp=1 << 40), "signature"),
+            ("over", liar.signed(exp=1), "expired"),
+            ("of the future", liar.signed(iat=1 << 40), "of the future"),
+            ("another audience", liar.signed(aud="someone-else"), "(aud)"),
+            ("another issuer", liar.signed(iss="https://evil.example"), "(iss)"),
+            ("another nonce", liar.signed(nonce="n"), "(nonce)"),
+            ("about nobody", liar.signed(sub=""), "(sub)"),
+            ("no token", lambda token: "", "gave no ID token"),
+            ("no JWT", lambda token: "a.b", "is no ID token"),
+            ("cut", lambda token: token[:-10], "signature")):
         liar.forge = forge
         status, _, text = w.there_and_back(browser)
         equal(status, 403, f"{name}: {text}")
+        check(why in text, f"{name}: {text}")
     # A token that was right for another attempt has another nonce.
     liar.forge = keep
     equal(w.there_and_back(browser)[0], 302, "right")
