@@ -88,6 +88,13 @@ static const struct schema_member *find_member(const struct schema *type, struct
     return NULL;
 }
 
+/* Text that is empty counts as not given; an empty number or time is none. */
+static bool may_be_empty(const struct schema_member *m)
+{
+    return m != NULL && (m->type->kind == SCHEMA_STR || m->type->kind == SCHEMA_LIST ||
+                         m->type->kind == SCHEMA_ANY || m->type->kind == SCHEMA_NAMED);
+}
+
 struct doc *args_doc(const struct schema *type, const struct http_request *request,
                      struct arena *arena)
 {
@@ -99,7 +106,7 @@ struct doc *args_doc(const struct schema *type, const struct http_request *reque
         const struct http_pair *given = &request->args[i];
         const struct schema_member *m = find_member(type, given->name);
         bool again = m != NULL && m->type->kind == SCHEMA_ANY && doc_get(map, m->name) != NULL;
-        if ((m != NULL && given->value.len == 0) || given->name.len == 0 || again) {
+        if ((given->value.len == 0 && may_be_empty(m)) || given->name.len == 0 || again) {
             continue; /* again: `any` may be given more than once, its handler reads the request */
         }
         struct doc *d = ARENA_NEW(arena, struct doc);

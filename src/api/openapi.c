@@ -79,7 +79,7 @@ static void show_body(struct jw *w, const struct route_entry *e)
     }
     jw_key(w, STR("requestBody"));
     jw_object_begin(w);
-    jw_member_bool(w, STR("required"), true);
+    jw_member_bool(w, STR("required"), e->body != NULL && schema_must_have(e->body));
     show_content(w,
                  (e->route->flags & ROUTE_FORM) != 0 ? STR("application/x-www-form-urlencoded")
                  : e->body == NULL                   ? STR("application/yaml")
@@ -88,19 +88,28 @@ static void show_body(struct jw *w, const struct route_entry *e)
     jw_object_end(w);
 }
 
+static void show_answer(struct jw *w, int code, const char *description,
+                        const struct schema *answer)
+{
+    char text[16];
+    jw_key(w, str_format(text, sizeof text, "%d", code));
+    jw_object_begin(w);
+    jw_member_string(w, STR("description"), str_from_c(description));
+    if (answer != NULL) {
+        show_content(w, STR("application/json"), answer);
+    }
+    jw_object_end(w);
+}
+
 static void show_answers(struct jw *w, const struct route_table *t, const struct route_entry *e)
 {
-    char code[16];
     jw_key(w, STR("responses"));
     jw_object_begin(w);
     if (e->route->handle != NULL) {
-        jw_key(w, str_format(code, sizeof code, "%d", e->route->code));
-        jw_object_begin(w);
-        jw_member_string(w, STR("description"), STR("Done."));
-        if (e->answer != NULL) {
-            show_content(w, STR("application/json"), e->answer);
-        }
-        jw_object_end(w);
+        show_answer(w, e->route->code, "Done.", e->answer);
+    }
+    if (e->route->handle != NULL && str_ends(str_from_c(e->route->path), STR("/metrics"))) {
+        show_answer(w, 207, "Some of what was asked for is not measured here.", e->answer);
     }
     jw_key(w, STR("default"));
     jw_object_begin(w);

@@ -664,6 +664,17 @@ static void show_reference(struct jw *w, struct str name)
     jw_object_end(w);
 }
 
+bool schema_must_have(const struct schema *type)
+{
+    const struct schema *s = type->kind == SCHEMA_NAMED ? type->of : type;
+    for (uint32_t i = 0; i < s->members_count; i++) {
+        if (s->members[i].required) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void schema_show(const struct schema *type, struct jw *w)
 {
     if (type->kind != SCHEMA_NAMED) {

@@ -85,3 +85,5 @@ MUST_USE bool schema_time(struct str text, int64_t *ms);
 
 /* schema_show writes it as OpenAPI 3.1 (JSON Schema) has it; names become references. */
 void schema_show(const struct schema *type, struct jw *w);
+/* schema_must_have: it is an object with a member that must be there. */
+bool schema_must_have(const struct schema *type);

@@ -129,7 +129,8 @@ TEST(arguments_become_a_document)
     } rows[] = {
         {"a number",                           "a",         "7",                        "a int",                            "{\"a\":7}"               },
         {"no number",                          "a",         "x",                        "a int",                            "{\"a\":\"x\"}"           },
-        {"empty is left out",                  "a",         "",                         "a int",                            "{}"                      },
+        {"empty text is left out",             "a",         "",                         "a str",                            "{}"                      },
+        {"an empty number is none",            "a",         "",                         "a int",                            "{\"a\":\"\"}"            },
         {"a preset",                           "b",         "",                         "a int = 50",                       "{\"b\":\"\",\"a\":50}"   },
         {"a flag",                             "a",         "1",                        "a bool",                           "{\"a\":true}"            },
         {"a list",                             "a",         "x==1,y",                   "a [str]",                          "{\"a\":[\"x==1\",\"y\"]}"},

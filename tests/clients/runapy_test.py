@@ -11,31 +11,12 @@ import os
 import re
 import subprocess
 import sys
-import venv
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "server"))
-
-from world import Connection, Server, Skip, check, main, test  # noqa: E402
+from install import HERE, programs
+from world import Connection, Server, Skip, check, main, test
 
 VENV, DOCS = os.path.abspath(sys.argv[2]), sys.argv[3]
 BEGIN, END = "<!-- operations: begin -->", "<!-- operations: end -->"
-
-
-def python():
-    """An interpreter with the SDK; made once for a build directory."""
-    path = os.path.join(VENV, "bin", "python")
-    stamp = os.path.join(VENV, "installed")
-    if not os.path.exists(stamp):
-        venv.create(VENV, clear=True, with_pip=True)
-        done = subprocess.run([path, "-m", "pip", "install", "--quiet", "--requirement",
-                               os.path.join(HERE, "requirements.txt")],
-                              capture_output=True, text=True, stdin=subprocess.DEVNULL)
-        if done.returncode != 0:
-            raise Skip("the SDK cannot be installed: " + " ".join(done.stderr.split())[-200:])
-        with open(stamp, "w", encoding="utf-8"):
-            pass
-    return path
 
 
 def ask(server, method, path, body=None):
@@ -64,7 +45,7 @@ SHOWN = {}
 
 
 def walk(home, kind):
-    interpreter = python()
+    interpreter = os.path.join(programs(VENV, "requirements.txt"), "python")
     s = Server(home).start()
     client_id, secret = credentials(s)
     url = "http://" + s.events("server_started")[-1]["address"]

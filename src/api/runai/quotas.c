@@ -59,6 +59,9 @@ static int64_t in_unit(int64_t milli, int64_t unit)
     return num_sat_mul_i64(milli / 1000, unit) + milli % 1000 * unit / 1000;
 }
 
+/* As much as can be shown in each of the units: see MemoryResource. */
+#define MEMORY_MAX_BYTES (INT64_C(100000000000) * 1000000)
+
 static void read_amount(const struct doc *d, int64_t unit, bool patch, int64_t absent,
                         struct amount out)
 {
@@ -109,6 +112,11 @@ static bool read_entry(struct call *c, const struct doc *entry, bool patch, stru
         read_amount(memory, bytes[body_word(memory, STR("units"), units, COUNT_OF(units), 0)],
                     patch, AMOUNT_UNLIMITED,
                     (struct amount){&q->memory_bytes, &q->memory_max_bytes});
+        if (q->memory_bytes > MEMORY_MAX_BYTES || q->memory_max_bytes > MEMORY_MAX_BYTES) {
+            fail_field(c, "resources.memory", (struct str){0},
+                       "expected at most 100000000000 MB, in whatever units");
+            return false;
+        }
     }
     q->over_quota = true; /* said by the maximum here */
     struct str rank = body_str(entry, STR("rank"));
