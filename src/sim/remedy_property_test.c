@@ -2,22 +2,17 @@
 // The smallest change that would start a workload, looked for on random small clusters and then made
 // to the cluster itself: the workload must start, and must not with any smaller change of the kind,
 // nor with a smaller kind of those that have no amount. The name of a failing row tells the seed.
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/num.h"
 #include "base/test.h"
 #include "sched/cycle.h"
 #include "sched/remedy.h"
-#include "sim/case_random.h"
+#include "sim/world_test.h"
 
 enum {
     WORLDS = 400,
     TRIALS_MAX = 400,
 
     SMALLER_MAX = 64,
-    REPORTED_MAX = 3,
-    JSON_MAX = 1 << 20
+    REPORTED_MAX = 3
 };
 
 struct look {
@@ -31,49 +26,24 @@ struct look {
     uint32_t count[REMEDY_COUNT], outcomes[REMEDY_OUTCOME_COUNT], paths, gaps, exhausted;
 };
 
-static uint32_t worlds(void)
+static struct case_random_options options_of(uint64_t seed)
 {
-    const char *text = getenv("WEIR_WORLDS");
-    uint64_t count = WORLDS;
-    return text != NULL && num_parse_u64(str_from_c(text), &count) ? num_u32(count) : WORLDS;
+    return (struct case_random_options){.fractions = seed % 3 == 0,
+                                        .pending_max = 6,
+                                        .more = seed % 2 == 0,
+                                        .constraints = seed % 5 < 3,
+                                        .full = seed % 4 < 2};
 }
 
 static void make_world(struct look *l, struct case_world *w)
 {
-    struct prng prng;
-    prng_init(&prng, l->seed);
-    case_world_init(w, &l->arena, INT64_C(2000000000000));
-    case_random(w, &prng,
-                (struct case_random_options){.fractions = l->seed % 3 == 0,
-                                             .pending_max = 6,
-                                             .more = l->seed % 2 == 0,
-                                             .constraints = l->seed % 5 < 3,
-                                             .full = l->seed % 4 < 2});
-}
-
-static void keep_as_case(struct look *l)
-{
-    struct case_world w;
-    struct buf text;
-    struct jw out;
-    make_world(l, &w);
-    buf_init(&text, JSON_MAX);
-    jw_init(&out, &text, true);
-    case_random_to_json(&w, arena_printf(&l->arena, "seed-%" PRIu64, l->seed), &out);
-    const char *path = arena_printf(&l->arena, "%s/%" PRIu64 ".json", test_tmp_dir(), l->seed).ptr;
-    FILE *file = fopen(path, "w");
-    if (file != NULL) {
-        fwrite(text.ptr, 1, text.len, file);
-        fclose(file);
-        printf("# the cluster of the next failure: %s\n", path);
-    }
-    buf_done(&text);
+    world_make(l->seed, options_of(l->seed), &l->arena, w);
 }
 
 static void broken(struct look *l, const char *property, const struct remedy *r)
 {
     if (l->reported++ < REPORTED_MAX) {
-        keep_as_case(l);
+        world_keep(l->seed, options_of(l->seed), &l->arena);
         const struct snap_workload *w = &l->snap.workloads.items[l->workload];
         test_row(arena_printf(&l->arena,
                               "WEIR_SEED=%" PRIu64 ": %s: " STR_FMT ": " STR_FMT
@@ -422,7 +392,7 @@ static void check_workload(struct look *l)
 TEST(the_change_starts_it_and_nothing_smaller_does)
 {
     struct look l = {0};
-    for (uint32_t i = 0; i < worlds(); i++) {
+    for (uint32_t i = 0; i < worlds_or(WORLDS); i++) {
         arena_init(&l.arena, 0); /* a large block kept would cost the sanitizer at each rewind */
         l.seed = test_seed() + i;
         make_world(&l, &l.w);
