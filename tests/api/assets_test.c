@@ -350,4 +350,30 @@ TEST(templates)
     server_stop();
 }
 
+TEST(tenant_settings)
+{
+    start();
+    EXPECT_I64(as(root, "GET", "/v1/k8s/setting", NULL), 200);
+    EXPECT_STR(at("[0].key"), STR("department.use"));
+    EXPECT_STR(at("[1].value"), STR("false"));
+    EXPECT_I64(as(root, "PUT", "/v1/k8s/setting",
+                  "{\"key\":\"workload.ownership-protection\",\"value\":true}"),
+               200);
+    EXPECT_I64(as(root, "GET", "/v1/k8s/setting/workload.ownership_protection", NULL), 200);
+    EXPECT(answer()->boolean);
+    EXPECT_I64(as(root, "PUT", "/v1/k8s/setting",
+                  "{\"key\":\"workload.ownership-protection\",\"value\":\"false\"}"),
+               200);
+    EXPECT_I64(as(root, "GET", "/v1/k8s/setting/workload.ownership-protection", NULL), 200);
+    EXPECT(!answer()->boolean);
+    EXPECT_I64(as(root, "PUT", "/v1/k8s/setting", "{\"key\":\"department.use\",\"value\":false}"),
+               400);
+    EXPECT_I64(as(root, "PUT", "/v1/k8s/setting", "{\"key\":\"department.use\",\"value\":7}"), 400);
+    EXPECT_STR(at("field"), STR("value"));
+    EXPECT_I64(as(root, "GET", "/v1/k8s/setting/nothing", NULL), 404);
+    EXPECT_I64(as(dev, "PUT", "/v1/k8s/setting", "{\"key\":\"department.use\",\"value\":true}"),
+               403);
+    server_stop();
+}
+
 TEST_MAIN()

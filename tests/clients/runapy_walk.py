@@ -915,6 +915,18 @@ def walk_templates(w, project, cluster):
            "get_template_by_id1")
 
 
+def walk_settings(w):
+    api = w.org.tenant
+    key = "workload.ownership-protection"
+    for on in (True, False):
+        w.call(api.update_tenant_setting, models.TenantSettingCreationRequest(key=key, value=on))
+        same(w.data(api.get_tenant_settings_by_key, key), on)
+        values = {s["key"]: s["value"] for s in w.data(api.get_tenant_settings)}
+        same((values[key], values["department.use"]), (str(on).lower(), "true"))
+    w.fails(NotFoundException, api.get_tenant_settings_by_key, "nothing")
+    w.done("update_tenant_setting", "get_tenant_settings_by_key", "get_tenant_settings")
+
+
 def walk_audit(w):
     """What the walk has done is in there."""
     api = w.kind.client.audit.audit_logs
@@ -968,6 +980,7 @@ def main():
     walk_idps(w)
     walk_assets(w, project)
     walk_templates(w, project, cluster)
+    walk_settings(w)
     walk_audit(w)
     w.call(w.org.projects.delete_project, project)
     w.call(w.org.departments.delete_department, department)

@@ -199,9 +199,6 @@ static const struct route routes[] = {
     LATER("GET", "/v1/k8s/clusters/{clusterUuid}/projects/{projectId}/metrics",
           "get_v1_k8s_clusters_projects_metrics"),
     LATER("GET", "/v1/k8s/clusters/{uuid}/storage-classes", "v1_get_storage_classes"),
-    LATER("GET", "/v1/k8s/setting", "get_tenant_settings"),
-    LATER("PUT", "/v1/k8s/setting", "update_tenant_setting"),
-    LATER("GET", "/v1/k8s/setting/{settingKey}", "get_tenant_settings_by_key"),
 };
 
 const struct route_group group_later = {"Later", routes, COUNT_OF(routes), NULL, 0};
