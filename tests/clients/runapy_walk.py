@@ -900,6 +900,7 @@ def walk_templates(w, project, cluster):
                 "templateId": template})
             same(job["spec"]["command"], "sleep 600")
             w.call(w.kind.client.workloads.trainings.delete_training, job["workloadId"])
+            w.until("it is gone", is_gone(w, job["workloadId"]))
         w.call(getattr(api, f"delete_{one}_template"), template)
         w.fails(NotFoundException, get, template)
         w.done(f"create_{one}_template", f"get_{one}_template", f"delete_{one}_template", lists)
