@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plan_form: forms of values. Each form has one row of functions here: read, say, write, compare.
+// plan_form: forms of values. Each form has one row of functions here: read, write, compare.
 // What is read is exact: an amount that cannot be held exactly is refused, never rounded, except
 // fractions of a byte, which count as a byte.
 #include "model/plan_form.h"
@@ -11,6 +11,7 @@
 #include "base/rfc3339.h"
 #include "model/cron.h"
 #include "model/limits.h"
+#include "model/plan_words.h"
 #include "model/priority.h"
 #include "model/units.h"
 
@@ -34,76 +35,6 @@ _Static_assert(offsetof(struct pool, label_value) ==
 _Static_assert(sizeof(enum placement) == sizeof(uint32_t), "enums are stored as uint32_t");
 _Static_assert(sizeof(enum usage_window) == sizeof(uint32_t), "enums are stored as uint32_t");
 _Static_assert(sizeof(enum preemptibility) == sizeof(uint32_t), "enums are stored as uint32_t");
-
-/* ---- words and units ---- */
-
-struct word {
-    struct str text;
-    int64_t value;
-};
-static const struct word weights[] = {
-    {STRS("lowest"), 0             },
-    {STRS("low"),    WEIGHT_ONE    },
-    {STRS("medium"), 2 * WEIGHT_ONE},
-    {STRS("high"),   3 * WEIGHT_ONE},
-};
-static const struct word placements[] = {
-#define WORD(placement, name) {STRS(name), PLACEMENT_##placement},
-    PLACEMENTS(WORD)
-#undef WORD
-};
-enum { PLACEMENTS_CPU = PLACEMENT_SPREAD + 1 }; /* so many of them are for work without devices */
-static const struct word preemptibilities[] = {
-    {STRS("preemptible"),     PREEMPTIBLE    },
-    {STRS("non-preemptible"), NON_PREEMPTIBLE},
-};
-static const struct word window_types[] = {
-    {STRS("sliding"),  USAGE_SLIDING },
-    {STRS("tumbling"), USAGE_TUMBLING},
-    {STRS("cron"),     USAGE_CRON    },
-};
-/* Largest first, so that the first that divides an amount writes it shortest. */
-static const struct word memory_units[] = {
-    {STRS("Ei"), INT64_C(1) << 60         },
-    {STRS("Pi"), INT64_C(1) << 50         },
-    {STRS("Ti"), INT64_C(1) << 40         },
-    {STRS("Gi"), INT64_C(1) << 30         },
-    {STRS("Mi"), INT64_C(1) << 20         },
-    {STRS("Ki"), INT64_C(1) << 10         },
-    {STRS("P"),  INT64_C(1000000000000000)},
-    {STRS("T"),  INT64_C(1000000000000)   },
-    {STRS("G"),  INT64_C(1000000000)      },
-    {STRS("M"),  INT64_C(1000000)         },
-    {STRS("k"),  INT64_C(1000)            },
-};
-static const struct word time_units[] = {
-    {STRS("d"),  INT64_C(24) * 3600 * 1000},
-    {STRS("h"),  INT64_C(3600) * 1000     },
-    {STRS("m"),  INT64_C(60) * 1000       },
-    {STRS("s"),  INT64_C(1000)            },
-    {STRS("ms"), INT64_C(1)               },
-};
-
-static bool word_find(struct str text, const struct word *words, uint32_t count, int64_t *value)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (str_eq(text, words[i].text)) {
-            *value = words[i].value;
-            return true;
-        }
-    }
-    return false;
-}
-
-static struct str word_of(int64_t value, const struct word *words, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (words[i].value == value) {
-            return words[i].text;
-        }
-    }
-    return STR("");
-}
 
 /* ---- reading ---- */
 
@@ -134,7 +65,7 @@ static bool memory_parse(struct str text, int64_t *out)
     struct str number = str_sub(text, 0, digits);
     struct str unit = str_sub(text, digits, text.len);
     int64_t bytes = 1;
-    if (unit.len > 0 && !word_find(unit, memory_units, COUNT_OF(memory_units), &bytes)) {
+    if (unit.len > 0 && !words_find(&memory_words, unit, &bytes)) {
         return false;
     }
     int64_t value = 0;
@@ -178,7 +109,7 @@ static bool duration_parse(struct str text, int64_t *out)
         int64_t unit = 0;
         int64_t value = 0;
         if (!num_parse_i64(number, &value) ||
-            !word_find(str_sub(text, first, i - first), time_units, COUNT_OF(time_units), &unit) ||
+            !words_find(&time_words, str_sub(text, first, i - first), &unit) ||
             value > MIN_RUNTIME_MAX_MS / unit) {
             return false;
         }
@@ -330,7 +261,7 @@ static bool amount_parse(enum form form, struct str text, int64_t *out)
     case FORM_MEMORY:
         return memory_parse(text, out);
     case FORM_WEIGHT:
-        return word_find(text, weights, COUNT_OF(weights), out) ||
+        return words_find(&weight_words, text, out) ||
                (!str_ends(text, STR("m")) && thousandths_parse(text, WEIGHT_MILLI_MAX, out));
     case FORM_RANK:
         return priority_parse(text, out);
@@ -384,11 +315,10 @@ static bool amount_parse(enum form form, struct str text, int64_t *out)
     return false;
 }
 
-static bool word_parse(const struct doc *value, const struct word *words, uint32_t count,
-                       uint32_t *out)
+static bool word_parse(const struct doc *value, const struct words *words, uint32_t *out)
 {
     int64_t found = 0;
-    if (value->kind != DOC_STRING || !word_find(value->text, words, count, &found)) {
+    if (value->kind != DOC_STRING || !words_find(words, value->text, &found)) {
         return false;
     }
     *out = (uint32_t)found;
@@ -442,13 +372,13 @@ bool form_parse(enum form form, const struct doc *value, void *field, struct are
         }
         return value->kind == DOC_BOOL;
     case FORM_PLACEMENT_CPU:
-        return word_parse(value, placements, PLACEMENTS_CPU, field);
+        return word_parse(value, &cpu_placement_words, field);
     case FORM_PLACEMENT:
-        return word_parse(value, placements, COUNT_OF(placements), field);
+        return word_parse(value, &placement_words, field);
     case FORM_PREEMPTIBLE:
-        return word_parse(value, preemptibilities, COUNT_OF(preemptibilities), field);
+        return word_parse(value, &preemptible_words, field);
     case FORM_WINDOW_TYPE:
-        return word_parse(value, window_types, COUNT_OF(window_types), field);
+        return word_parse(value, &window_words, field);
     case FORM_TIME:
         return time_parse(value, field);
     case FORM_CRON:
@@ -480,200 +410,6 @@ bool form_parse(enum form form, const struct doc *value, void *field, struct are
     return false;
 }
 
-/* ---- saying ---- */
-
-_Static_assert(QUOTA_GPUS_MAX == 1000000 && QUOTA_CPUS_MAX == 100000000 &&
-                   QUEUE_AMOUNT_MAX == INT64_C(1) << 60 && WEIGHT_MILLI_MAX == 1000 * WEIGHT_ONE &&
-                   MIN_RUNTIME_MAX_MS == INT64_C(365) * 24 * 3600 * 1000 && PRIORITY_MAX == 1000 &&
-                   K_PERMILLE_MAX == 100000 && USAGE_WINDOW_MIN_MS == INT64_C(3600) * 1000 &&
-                   USAGE_WINDOW_MAX_MS == INT64_C(92) * 24 * 3600 * 1000 && CRON_LEN_MAX == 256 &&
-                   NAME_LEN_MAX == 63 && PROJECT_LEN_MAX == 57 && GROUP_LEN_MAX == 256,
-               "form_accepts says these in words");
-
-const char *form_accepts(enum form form)
-{
-    switch (form) {
-    case FORM_GPUS:
-        return "a number of GPUs from 0 to 1000000, at most three decimals";
-    case FORM_GPUS_MAX:
-        return "a number of GPUs from 0 to 1000000, at most three decimals, or unlimited";
-    case FORM_CPUS:
-        return "a number of CPU cores from 0 to 100000000 (12, 0.5 or 500m), or unlimited";
-    case FORM_MEMORY:
-        return "an amount of memory from 0 to 1Ei, with a unit (512Mi, 64Gi, 1Ti), or unlimited";
-    case FORM_WEIGHT:
-        return "lowest, low, medium, high or a number from 0 to 1000";
-    case FORM_RANK:
-        return "very-low, low, medium-low, medium, medium-high, high, very-high or a number from "
-               "0 to 1000";
-    case FORM_PRIORITY:
-        return "very-low, low, medium-low, medium, medium-high, high, very-high or a number from "
-               "1 to 1000";
-    case FORM_DURATION:
-    case FORM_LIMIT:
-        return "a time from 0 to 365d with units (90s, 15m, 1h30m)";
-    case FORM_BOOL:
-        return "true or false";
-    case FORM_PLACEMENT_CPU:
-        return "binpack or spread";
-    case FORM_PLACEMENT:
-        return "binpack, spread or pack";
-    case FORM_PREEMPTIBLE:
-        return "preemptible or non-preemptible";
-    case FORM_NAME:
-        return "a name: a lower-case letter, then lower-case letters, digits and hyphens, at most "
-               "63 characters";
-    case FORM_PROJECT_NAME:
-        return "a name: a lower-case letter, then lower-case letters, digits and hyphens, at most "
-               "57 characters";
-    case FORM_GROUP:
-        return "the name of a group, 1 to 256 printable characters";
-    case FORM_TEXT:
-        return "1 to 256 printable characters";
-    case FORM_SELECTOR:
-        return "exactly one node label, key: value";
-    case FORM_POOL_ORDER:
-        return "a list of names of node pools, each once";
-    case FORM_NODE_TYPES:
-        return "a list of values of the node label run.ai/type, each once";
-    case FORM_WINDOW_TYPE:
-        return "sliding, tumbling or cron";
-    case FORM_WINDOW:
-        return "a time from 1h to 92d with units (12h, 7d)";
-    case FORM_HALF_LIFE:
-        return "0s, or a time from 1h to 365d with units (12h, 7d)";
-    case FORM_TIME:
-        return "a moment after 1970 as in 2026-01-05T00:00:00Z";
-    case FORM_CRON:
-        return "the five fields of a crontab (minute, hour, day, month, day of the week), at most "
-               "256 characters";
-    case FORM_K:
-        return "a number from 0 to 100, at most three decimals";
-    case FORM_PART:
-        return "a number from 0 to 1, at most three decimals";
-    case FORM_NESTED:
-        return "a map";
-    }
-    return "";
-}
-
-/* name_mend turns what was meant as a name into one: "Team_A/x" to "team-a-x". */
-static struct str name_mend(struct str name, uint32_t len_max, struct arena *arena)
-{
-    char *mended = arena_alloc(arena, (size_t)name.len + 1);
-    uint32_t len = 0;
-    for (uint32_t i = 0; i < name.len && len < len_max; i++) {
-        char c = name.ptr[i];
-        if (c >= 'A' && c <= 'Z') {
-            c = (char)(c - 'A' + 'a');
-        }
-        bool letter = c >= 'a' && c <= 'z';
-        bool digit = c >= '0' && c <= '9';
-        if (letter || (digit && len > 0)) {
-            mended[len++] = c;
-        } else if (!digit && len > 0 && mended[len - 1] != '-') {
-            mended[len++] = '-';
-        }
-    }
-    while (len > 0 && mended[len - 1] == '-') {
-        len--;
-    }
-    return (struct str){mended, len};
-}
-
-static struct str nearest_word(struct str text, const struct word *words, uint32_t count,
-                               struct arena *arena)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t near = str_nearest(text, &words[i].text, 1);
-        if (near == 0) {
-            return arena_printf(arena, "did you mean " STR_FMT "?", STR_ARG(words[i].text));
-        }
-    }
-    return STR("");
-}
-
-static struct str nearest_priority(struct str text, struct arena *arena)
-{
-    struct str words[PRIORITY_WORD_COUNT];
-    for (uint32_t i = 0; i < PRIORITY_WORD_COUNT; i++) {
-        words[i] = priority_words[i].word;
-    }
-    uint32_t near = str_nearest(text, words, PRIORITY_WORD_COUNT);
-    return near == PRIORITY_WORD_COUNT
-               ? STR("")
-               : arena_printf(arena, "did you mean " STR_FMT "?", STR_ARG(words[near]));
-}
-
-struct str form_hint(enum form form, const struct doc *value, struct arena *arena)
-{
-    struct str text = value->text;
-    switch (form) {
-    case FORM_GPUS:
-    case FORM_GPUS_MAX:
-        return STR("for example 2 or 0.5");
-    case FORM_CPUS:
-        return STR("for example 16 or 500m");
-    case FORM_MEMORY:
-        return STR("for example 64Gi");
-    case FORM_SELECTOR:
-        return STR("for example {runai.node-pool: a100-shared}");
-    case FORM_POOL_ORDER:
-        return STR("for example [h100-production, a100-shared]");
-    case FORM_NODE_TYPES:
-        return STR("for example [h100, a100]");
-    case FORM_NAME:
-    case FORM_PROJECT_NAME: {
-        uint32_t len_max = form == FORM_NAME ? NAME_LEN_MAX : PROJECT_LEN_MAX;
-        struct str mended = name_mend(text, len_max, arena);
-        return mended.len > 0 ? arena_printf(arena, "for example " STR_FMT, STR_ARG(mended))
-                              : STR("for example team-a");
-    }
-    case FORM_BOOL:
-        if (str_eq(text, STR("yes")) || str_eq(text, STR("on"))) {
-            return STR("write true");
-        }
-        if (str_eq(text, STR("no")) || str_eq(text, STR("off"))) {
-            return STR("write false");
-        }
-        return STR("");
-    case FORM_WEIGHT:
-        return nearest_word(text, weights, COUNT_OF(weights), arena);
-    case FORM_PLACEMENT_CPU:
-        return nearest_word(text, placements, PLACEMENTS_CPU, arena);
-    case FORM_PLACEMENT:
-        return nearest_word(text, placements, COUNT_OF(placements), arena);
-    case FORM_PREEMPTIBLE:
-        return nearest_word(text, preemptibilities, COUNT_OF(preemptibilities), arena);
-    case FORM_RANK:
-    case FORM_PRIORITY:
-        return nearest_priority(text, arena);
-    case FORM_DURATION:
-    case FORM_LIMIT:
-        return value->kind == DOC_NUMBER
-                   ? arena_printf(arena, "for seconds write " STR_FMT "s", STR_ARG(text))
-                   : STR("");
-    case FORM_WINDOW_TYPE:
-        return nearest_word(text, window_types, COUNT_OF(window_types), arena);
-    case FORM_WINDOW:
-    case FORM_HALF_LIFE:
-        return STR("for example 7d");
-    case FORM_TIME:
-        return STR("for example 2026-01-05T00:00:00Z");
-    case FORM_CRON:
-        return STR("for example \"0 0 * * mon\", every Monday at midnight UTC");
-    case FORM_K:
-        return STR("0: past use does not count, 1: the usual weight");
-    case FORM_PART:
-        return STR("0: such use is not counted, 1: it counts as any other");
-    case FORM_GROUP:
-    case FORM_TEXT:
-    case FORM_NESTED:
-        break;
-    }
-    return STR("");
-}
-
 /* ---- writing ---- */
 
 static struct str thousandths_format(int64_t value, struct arena *arena)
@@ -692,11 +428,11 @@ static struct str thousandths_format(int64_t value, struct arena *arena)
 
 static struct str memory_format(int64_t bytes, struct arena *arena)
 {
-    for (uint32_t i = 0; i < COUNT_OF(memory_units) && bytes > 0; i++) {
-        int64_t unit = memory_units[i].value;
+    for (uint32_t i = 0; i < memory_words.count && bytes > 0; i++) {
+        int64_t unit = memory_words.items[i].value;
         if (bytes % unit == 0) {
             return arena_printf(arena, "%lld" STR_FMT, (long long)(bytes / unit),
-                                STR_ARG(memory_units[i].text));
+                                STR_ARG(memory_words.items[i].text));
         }
     }
     return arena_printf(arena, "%lld", (long long)bytes);
@@ -711,11 +447,11 @@ static struct str duration_format(int64_t ms, struct arena *arena)
         return STR("0s");
     }
     struct str text = STR("");
-    for (uint32_t i = 0; i < COUNT_OF(time_units) && ms > 0; i++) {
-        int64_t unit = time_units[i].value;
+    for (uint32_t i = 0; i < time_words.count && ms > 0; i++) {
+        int64_t unit = time_words.items[i].value;
         if (ms >= unit) {
             text = arena_printf(arena, STR_FMT "%lld" STR_FMT, STR_ARG(text),
-                                (long long)(ms / unit), STR_ARG(time_units[i].text));
+                                (long long)(ms / unit), STR_ARG(time_words.items[i].text));
             ms %= unit;
         }
     }
@@ -734,7 +470,7 @@ static struct str number_format(enum form form, int64_t value, struct arena *are
     case FORM_MEMORY:
         return memory_format(value, arena);
     case FORM_WEIGHT:
-        word = word_of(value, weights, COUNT_OF(weights));
+        word = words_name(&weight_words, value);
         return word.len > 0 ? word : thousandths_format(value, arena);
     case FORM_RANK:
     case FORM_PRIORITY:
@@ -815,12 +551,11 @@ struct str form_format(enum form form, const void *field, struct arena *arena)
         return *(const bool *)field ? STR("true") : STR("false");
     case FORM_PLACEMENT_CPU:
     case FORM_PLACEMENT:
-        return word_of(*(const uint32_t *)field, placements, COUNT_OF(placements));
+        return words_name(&placement_words, *(const uint32_t *)field);
     case FORM_PREEMPTIBLE:
-        return none_if_empty(
-            word_of(*(const uint32_t *)field, preemptibilities, COUNT_OF(preemptibilities)));
+        return none_if_empty(words_name(&preemptible_words, *(const uint32_t *)field));
     case FORM_WINDOW_TYPE:
-        return word_of(*(const uint32_t *)field, window_types, COUNT_OF(window_types));
+        return words_name(&window_words, *(const uint32_t *)field);
     case FORM_TIME:
         return time_format(*(const int64_t *)field, arena);
     case FORM_CRON:
@@ -971,7 +706,7 @@ bool form_holds(enum form form, const void *field)
     case FORM_CRON:
         return cron_holds(*text);
     case FORM_PLACEMENT_CPU:
-        return *(const uint32_t *)field < PLACEMENTS_CPU;
+        return *(const uint32_t *)field < cpu_placement_words.count;
     case FORM_PLACEMENT:
         return *(const uint32_t *)field <= PLACEMENT_PACK;
     case FORM_PREEMPTIBLE:
