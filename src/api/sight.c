@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/sight.h"
 
+#include "api/show.h"
+#include "model/ids.h"
+
 const struct scope_set *sight_set(struct sight *s, enum entity e)
 {
     if (s->sets[e] == NULL) {
@@ -37,6 +40,11 @@ enum entity entity_of_kind(enum workload_kind kind)
 bool sight_workload(struct sight *s, const struct workload *w)
 {
     const struct scope_set *set = sight_set(s, entity_of_kind(w->kind));
-    uint32_t row = engine_project_row(s->engine, w);
+    const struct state *st = engine_state(s->engine);
+    bool gone = w < st->workloads || w >= st->workloads + st->workloads_count; /* of st->deleted */
+    const struct project *p = gone ? show_find_project(&st->plan, w->project) : NULL;
+    uint32_t row = !gone       ? engine_project_row(s->engine, w)
+                   : p != NULL ? (uint32_t)(p - st->plan.projects)
+                               : IX_NONE;
     return row == IX_NONE ? set->cluster : set->projects[row];
 }

@@ -129,6 +129,7 @@ static enum status load(struct engine *e, struct str bytes, struct err *err)
                                               s.identity.rules_count, s.identity.providers_count};
     e->drains_cap = s.drains_count;
     e->types_cap = s.types_count;
+    e->deleted_cap = s.deleted_count;
     e->assets_cap = s.assets.rows_count;
     leave_room(e);
     e->compact_at_bytes = 2 * e->arenas[other].used_bytes + COMPACT_SLACK;

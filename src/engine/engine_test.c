@@ -191,6 +191,34 @@ TEST(life_from_submit_to_removal)
     rig_done(&r);
 }
 
+TEST(the_deleted_are_told_of)
+{
+    struct rig r;
+    rig_usual(&r);
+    const struct state *s = engine_state(r.e);
+    for (uint32_t n = 1; n <= DELETED_MAX + 2; n++) {
+        submit(&r, n, arena_printf(&r.arena, "w%u", n), 1);
+        EXPECT_STATUS(life(&r, INPUT_DELETE, n), STATUS_OK);
+        r.now_ms += 1000;
+        tick(&r);
+    }
+    EXPECT(engine_find(r.e, id_of(1)) == NULL);
+    EXPECT_I64(s->workloads_count, 0);
+    REQUIRE(s->deleted_count > DELETED_MAX / 2 && s->deleted_count <= DELETED_MAX);
+    const struct workload *last = &s->deleted[s->deleted_count - 1];
+    EXPECT(uuid_eq(last->id, id_of(DELETED_MAX + 2)));
+    EXPECT_STR(last->author, STR("ann"));
+    EXPECT_I64(last->spec.pod.gpu_devices, 1);
+    EXPECT_I64(last->end_ms, r.now_ms);
+    expect_same(&r);
+    submit(&r, 5000, STR("late"), 1);
+    EXPECT_STATUS(life(&r, INPUT_DELETE, 5000), STATUS_OK);
+    r.now_ms += DELETED_SHOWN_MS + 1000;
+    tick(&r);
+    EXPECT_I64(s->deleted_count, 1); /* the others are forgotten */
+    rig_done(&r);
+}
+
 TEST(reports_that_are_late_or_repeated_change_nothing)
 {
     struct rig r;

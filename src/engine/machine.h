@@ -60,7 +60,8 @@ struct engine {
     uint32_t live;
     size_t compact_at_bytes;
     struct state s;
-    uint32_t types_cap, books_cap, workloads_cap, answers_cap, nodes_cap, drains_cap, assets_cap;
+    uint32_t types_cap, deleted_cap, books_cap, workloads_cap, answers_cap, nodes_cap, drains_cap,
+        assets_cap;
     struct identity_caps {
         uint32_t users, applications, keys, roles, rules, providers;
     } identity_caps;

@@ -267,6 +267,15 @@ enum status state_sound(const struct state *s, struct arena *scratch, struct err
             return err_set(err, STATUS_CORRUPT, "the books of past use in the state are damaged");
         }
     }
+    for (uint32_t i = 0; i < s->deleted_count; i++) {
+        const struct workload *w = &s->deleted[i];
+        struct outcome ignored;
+        if (w->kind > WORKLOAD_DISTRIBUTED || w->desired != WANT_DELETED || w->end_ms < 0 ||
+            w->end_ms > DURATION_MAX_MS || w->pods_count > 0 || w->events_count > 0 ||
+            w->updates_count > 0 || !spec_numbers_ok(&w->spec, &ignored)) {
+            return err_set(err, STATUS_CORRUPT, "deleted workload %u in the state is damaged", i);
+        }
+    }
     if (!types_sound(s)) {
         return err_set(err, STATUS_CORRUPT, "the types of workloads in the state are damaged");
     }

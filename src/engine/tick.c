@@ -5,12 +5,59 @@
 // then give a poor state, but never an inconsistent one.
 #include <string.h>
 
+#include "base/array.h"
 #include "base/check.h"
 #include "engine/machine.h"
 #include "model/ids.h"
 #include "model/units.h"
 
 /* ---- what time alone does ---- */
+
+// What is told of a workload once it is gone: what it was, and what became of it.
+static void remember(struct step *st, const struct workload *w)
+{
+    enum { DROP = DELETED_MAX / 10 };
+    struct engine *e = st->e;
+    struct state *s = &e->s;
+    uint32_t old = s->deleted_count >= DELETED_MAX ? DROP : 0;
+    while (old < s->deleted_count && s->deleted[old].end_ms + DELETED_SHOWN_MS <= st->now_ms) {
+        old++;
+    }
+    s->deleted_count -= old;
+    if (old > 0) {
+        memmove(s->deleted, s->deleted + old, sizeof(*s->deleted) * s->deleted_count);
+    }
+    s->deleted = array_grow(engine_memory(e), s->deleted, sizeof(*s->deleted), s->deleted_count,
+                            &e->deleted_cap);
+    struct workload *kept = &s->deleted[s->deleted_count++];
+    *kept = (struct workload){
+        .id = w->id,
+        .name = w->name,
+        .project = w->project,
+        .kind = w->kind,
+        .author = w->author,
+        .spec = w->spec,
+        .desired = WANT_DELETED,
+        .created_ms = w->created_ms,
+        .end_ms = st->now_ms,
+        .last_start_ms = TIME_NEVER,
+        .last_evict_ms = TIME_NEVER,
+        .stale_since_ms = TIME_NEVER,
+        .pending_since_ms = TIME_NEVER,
+        .running_since_ms = TIME_NEVER,
+        .run_ms = w->run_ms,
+        .pending_ms = w->pending_ms,
+        .pool_ix = w->pool_ix,
+    };
+    struct pod_spec *pods[] = {&kept->spec.pod, &kept->spec.master};
+    for (uint32_t i = 0; i < COUNT_OF(pods); i++) { // which may be long
+        pods[i]->args_count = pods[i]->env_count = 0;
+        pods[i]->args = NULL;
+        pods[i]->env = NULL;
+    }
+    kept->spec.labels = kept->spec.annotations = NULL;
+    kept->spec.labels_count = kept->spec.annotations_count = 0;
+}
 
 // Removes ended workloads whose time is over. Rows behind them move up.
 static void remove_ended(struct step *st)
@@ -20,6 +67,7 @@ static void remove_ended(struct step *st)
     for (uint32_t i = 0; i < s->workloads_count; i++) {
         struct workload *w = &s->workloads[i];
         if (workload_delete_at_ms(w) <= st->now_ms) {
+            remember(st, w);
             for (uint32_t k = 0; k < w->pods_count; k++) {
                 effect_forget(st->effects, w, k);
             }

@@ -310,13 +310,17 @@ struct state {
     struct book *books;     /* in order of creation, one for a pool and project */
     struct drain *drains;
     struct workload_type *types; /* in order of creation */
+    /* What is left to tell of deleted workloads, without their pods and events: the last DELETED_MAX,
+     * in order of deletion, which end_ms is. */
+    struct workload *deleted;
     uint32_t nodes_count, workloads_count, claims_count, answers_count, books_count, drains_count;
-    uint32_t types_count;
+    uint32_t types_count, deleted_count;
     struct identity identity;
     struct assets assets;
 };
 
-enum { EVENTS_MAX = 64, ANSWERS_MAX = 4096 };
+enum { EVENTS_MAX = 64, ANSWERS_MAX = 4096, DELETED_MAX = 1000 };
+#define DELETED_SHOWN_MS (INT64_C(14) * 24 * 3600 * 1000) /* so long are they told of */
 
 extern const struct record record_pod_id, record_label, record_node, record_pod_spec,
     record_workload_spec, record_pod, record_why, record_event, record_workload, record_claim,

@@ -94,11 +94,12 @@ static void hear_answer(struct sim *s, const struct input *in, const struct outc
     a->id = o->id;
 }
 
-// Of the state without its history, which is most of it: past use, answers given, events.
+// Of the state without its history, which is most of it: past use, answers given, events,
+// what is told of the deleted.
 static uint64_t present_hash(struct sim *s)
 {
     struct state present = *engine_state(s->e);
-    present.books_count = present.answers_count = 0;
+    present.books_count = present.answers_count = present.deleted_count = 0;
     struct workload *w = ARENA_ARRAY(&s->scratch, struct workload, present.workloads_count);
     for (uint32_t i = 0; i < present.workloads_count; i++) {
         w[i] = present.workloads[i];

@@ -571,6 +571,11 @@ def walk_batch(w, cluster, project, training):
     same((sorted(answer["succeeded"]), [f["code"] for f in answer["failed"]]), (sorted(more), [404]))
     w.until("they are gone", lambda: not w.data(
         w.work.workloads.get_workloads, filter_by=["name=^walk-b"])["workloads"])
+    w.until("they are told of", lambda: w.data(
+        w.work.workloads.count_workloads, deleted=True, filter_by=["name=^walk-b"])["count"] == 4)
+    told = w.data(w.work.workloads.get_workloads, deleted=True, filter_by=["name==walk-b0"],
+                  sort_by="deletedAt", sort_order="desc")["workloads"][0]
+    check(told["deletedAt"] and told["type"] == "Training" and told["projectId"] == project, told)
     w.call(w.work.trainings.delete_training, training)
     w.until("it is gone", is_gone(w, training))
     w.done("batch_workloads", "delete_training")

@@ -73,14 +73,14 @@ static const struct column columns[] = {
 /* What is to be listed: those that are deleted, or the others. */
 struct shelf {
     struct call *c;
-    uint32_t *rows; /* in state.workloads */
+    const struct workload **rows;
     uint32_t count;
 };
 
 static const struct workload *on_shelf(void *ctx, uint32_t row)
 {
     const struct shelf *s = ctx;
-    return &state_of(s->c)->workloads[s->rows[row]];
+    return s->rows[row];
 }
 
 static struct cell workload_cell(void *ctx, uint32_t row, uint32_t column)
@@ -147,16 +147,26 @@ static struct str workload_name(void *ctx, uint32_t row)
     return on_shelf(ctx, row)->name;
 }
 
+static void shelve(struct shelf *shelf, const struct workload *wl, bool in)
+{
+    if (in && sight_workload(call_sight(shelf->c), wl)) {
+        shelf->rows[shelf->count++] = wl;
+    }
+}
+
 static struct list workload_list(struct call *c, struct shelf *shelf)
 {
     const struct state *st = state_of(c);
     bool deleted = body_bool(c->args, STR("deleted"), false);
-    *shelf = (struct shelf){.c = c, .rows = ARENA_ARRAY(c->arena, uint32_t, st->workloads_count)};
+    int64_t since_ms = c->api->config.now_ms() - DELETED_SHOWN_MS;
+    uint32_t most = st->workloads_count + st->deleted_count;
+    *shelf = (struct shelf){
+        .c = c, .rows = arena_alloc(c->arena, (size_t)most * sizeof(const struct workload *))};
     for (uint32_t i = 0; i < st->workloads_count; i++) {
-        if (workload_is_deleted(&st->workloads[i]) == deleted &&
-            sight_workload(call_sight(c), &st->workloads[i])) {
-            shelf->rows[shelf->count++] = i;
-        }
+        shelve(shelf, &st->workloads[i], workload_is_deleted(&st->workloads[i]) == deleted);
+    }
+    for (uint32_t i = 0; i < st->deleted_count && deleted; i++) {
+        shelve(shelf, &st->deleted[i], st->deleted[i].end_ms > since_ms);
     }
     return (struct list){.c = c,
                          .columns = columns,
