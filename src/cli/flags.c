@@ -578,6 +578,19 @@ static const struct flag config_set[] = {
 };
 SET(flags_config_set, "Settings", config_set);
 
+static const struct flag datasource[] = {
+    {.name = "type",
+     .kind = FLAG_WORD,
+     .metavar = "nfs|pvc|s3|git|hostPath|configMap|secretVolume",
+     .help = "Only data sources of this kind"},
+};
+SET(flags_datasource, "Which", datasource);
+
+static const struct flag types[] = {
+    {.name = "external-only", .kind = FLAG_BOOL, .help = "Leave weir's own kinds out"},
+};
+SET(flags_types, "Which", types);
+
 #define UNIT_FLAGS                                                                           \
     {.name = "description", .kind = FLAG_TEXT, .metavar = "TEXT", .help = "What it is for"}, \
         {.name = "resources",                                                                \

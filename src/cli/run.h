@@ -11,6 +11,8 @@ command_run run_whoami, run_version, run_config_describe, run_config_set, run_pr
 command_run run_login, run_login_user, run_login_key, run_logout, run_get_token, run_user_password;
 /* run_tenant.c */
 command_run run_project_list, run_project_describe, run_department_list, run_department_describe;
+/* run_asset.c */
+command_run run_asset_list, run_asset_describe, run_type_list;
 /* run_unit.c */
 command_run run_unit_create, run_unit_delete;
 /* run_nodepool.c */

@@ -11,6 +11,7 @@ import base64
 import contextlib
 import difflib
 import fcntl
+import http.client
 import http.server
 import json
 import os
@@ -19,6 +20,7 @@ import re
 import select
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -316,7 +318,7 @@ def completion_scripts_are_right_shell(cli):
             done = subprocess.run([shell, "-n"], input=script, text=True, capture_output=True)
             equal((done.returncode, done.stderr), (0, ""), shell)
     # What bash really offers.
-    for typed, want in [("weir workl", ["workload"]), ("weir training su", ["submit", "suspend"]),
+    for typed, want in [("weir works", ["workspace"]), ("weir training su", ["submit", "suspend"]),
                         ("weir training submit --preemptibility ",
                          ["non-preemptible", "preemptible"]),
                         ("weir plan apply --pr", ["--prune"])]:
@@ -765,6 +767,50 @@ def departments_and_projects_are_made_and_removed(cli):
     cli.ok("project", "delete", "lidar", "--yes")
     cli.ok("department", "delete", "eyes", "--yes")
     holds("lidar" not in [p["name"] for p in cli.json("project", "list")], "it is gone")
+
+
+class Local(http.client.HTTPConnection):
+    """HTTP over the server's socket."""
+
+    def __init__(self, path):
+        super().__init__("weir")
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(self.path)
+
+
+def made(cli, path, body):
+    local = Local(cli.socket)
+    local.request("POST", "/api/v1/" + path, json.dumps(body), {"Content-Type": "application/json"})
+    answer = local.getresponse()
+    text = answer.read().decode()
+    holds(answer.status < 300, f"{path}: {text}")
+    local.close()
+
+
+@server_test
+def what_submits_may_name_is_shown(cli):
+    meta = {"scope": "tenant"}
+    made(cli, "asset/compute", {"meta": {**meta, "name": "one"}, "spec": {"gpuDevicesRequest": 1}})
+    made(cli, "asset/environment", {"meta": {**meta, "name": "py"}, "spec": {"image": "host"}})
+    made(cli, "asset/datasource/nfs", {"meta": {**meta, "name": "home"},
+         "spec": {"server": "a", "path": "/b", "mountPath": "/c"}})
+    made(cli, "asset/datasource/config-map", {"meta": {**meta, "name": "conf"},
+         "spec": {"configMap": "m", "mountPath": "/m"}})
+    made(cli, "workload-templates/trainings", {"meta": {"name": "usual", "scopeType": "tenant"},
+         "spec": {"image": "host", "command": "true"}})
+    for word, name, shown in [("compute", "one", "gpuDevicesRequest 1"), ("template", "usual", "Training"),
+                              ("environment", "py", "host"), ("datasource", "home", "/c")]:
+        holds(name in cli.ok(word, "list"), word)
+        holds(name in [a["meta"]["name"] for a in cli.json(word, "list")], word)
+        holds(shown in cli.ok(word, "describe", name), word)
+        equal(cli.json(word, "describe", name)["meta"]["name"], name)
+        holds(f"weir {word} list" in cli.fails(1, word, "describe", "nix"), word)
+    equal([a["meta"]["name"] for a in cli.json("datasource", "list", "--type", "configMap")], ["conf"])
+    equal({t["name"] for t in cli.json("workload-type", "list")} >= {"Training", "Workspace"}, True)
+    equal(cli.json("workload-type", "list", "--external-only"), [])
 
 
 @server_test
