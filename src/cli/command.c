@@ -489,6 +489,9 @@ static enum status parse_one_word(struct parse *p, struct str word)
 {
     struct args *out = p->out;
     *ARRAY_PUSH(p->arena, &p->words) = word;
+    if (out->command != NULL && p->path_words + 1 != p->words.count) {
+        return STATUS_OK;
+    }
     uint32_t used;
     const struct command *c = command_find(p->words.items, p->words.count, &used);
     if (out->command != NULL && used <= p->path_words) {

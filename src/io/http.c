@@ -37,7 +37,7 @@ struct http_private {
     struct connection_note *note;
     enum request_state state;
     bool suspended, too_large;
-    size_t body_max;
+    size_t body_max, beyond; /* beyond: read and thrown away */
     struct buf body;
     struct MHD_Response *response;
     int code;
@@ -424,9 +424,12 @@ static enum MHD_Result on_access(void *arg, struct MHD_Connection *connection, c
         p->too_large = p->too_large || *upload_len > p->body_max - p->body.len;
         if (!p->too_large) {
             buf_add(&p->body, upload, *upload_len);
+        } else {
+            p->beyond += *upload_len;
         }
         *upload_len = 0;
-        return MHD_YES;
+        /* Only at its end can it be answered: who goes on for too long is cut off instead. */
+        return p->beyond <= HTTP_BEYOND_BYTES_MAX ? MHD_YES : MHD_NO;
     }
     return p->state == ANSWERED ? send_answer(r) : end_request(r);
 }

@@ -22,9 +22,11 @@ enum {
     HTTP_ARGS_MAX = 256,                   /* of a query */
     HTTP_ARG_BYTES = 80,                   /* what each takes there besides its text */
     HTTP_ANSWER_HEAD_BYTES = 2048,         /* enough for the head of any answer */
-    HTTP_CONNECTIONS_MAX = 512,            /* local ones; beyond: they wait to be accepted */
-    HTTP_TCP_CONNECTIONS_MAX = 128,        /* the others */
-    HTTP_IDLE_SECONDS = 30,                /* nothing sent or taken */
+    HTTP_BEYOND_BYTES_MAX =
+        16 << 20, /* of a body of unknown length, past its limit, till it is cut off */
+    HTTP_CONNECTIONS_MAX = 512,      /* local ones; beyond: they wait to be accepted */
+    HTTP_TCP_CONNECTIONS_MAX = 128,  /* the others */
+    HTTP_IDLE_SECONDS = 30,          /* nothing sent or taken */
     HTTP_REQUEST_MS_MAX = 60 * 1000, /* from connecting, or the answer before, to a whole request */
     HTTP_STREAM_BYTES_MAX = 8 << 20, /* not taken by a slow client; beyond: it is dropped */
 };
