@@ -19,13 +19,32 @@ static struct str path_str(const char *terminated)
     return str_from_c(terminated);
 }
 
+static bool in_group(const struct command *c, const struct group *g)
+{
+    const char *path = c->path, *prefix = g->path;
+    while (*prefix != 0 && *prefix == *path) {
+        prefix++;
+        path++;
+    }
+    return *prefix == 0 && *path == ' ';
+}
+
 const struct group *command_group(const struct command *c)
 {
-    struct str path = path_str(c->path);
     for (uint32_t i = 0; i < groups_count; i++) {
-        struct str g = path_str(groups[i].path);
-        if (groups[i].alias != NULL && path.len > g.len && str_starts(path, g) &&
-            path.ptr[g.len] == ' ') {
+        if (groups[i].alias != NULL && in_group(c, &groups[i])) {
+            return &groups[i];
+        }
+    }
+    return NULL;
+}
+
+// The same, where the group's alias may be what the word says: most words are none, and soon told.
+static const struct group *group_called(const struct command *c, struct str word)
+{
+    for (uint32_t i = 0; word.len > 0 && i < groups_count; i++) {
+        if (groups[i].alias != NULL && groups[i].alias[0] == word.ptr[0] &&
+            in_group(c, &groups[i])) {
             return &groups[i];
         }
     }
@@ -57,8 +76,8 @@ static int match_command(const struct command *c, const struct str *words, uint3
                          bool *whole)
 {
     int n = match_path(path_str(c->path), words, count, whole);
-    const struct group *g = command_group(c);
-    if (n >= 0 || g == NULL) {
+    const struct group *g = n < 0 ? group_called(c, words[0]) : NULL;
+    if (g == NULL) {
         return n;
     }
     bool alias_whole;
