@@ -487,13 +487,23 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **k
 
 /* ---- in the loop ---- */
 
+/* Whether the client sends no more, with all that it sent read. The library, told of changes only,
+ * does not notice an end that was there before it accepted the connection. */
+static bool is_over(int fd)
+{
+    char next;
+    return recv(fd, &next, sizeof next, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
 static void sweep(void *arg)
 {
     struct http *h = arg;
     int64_t now_ms = clock_mono_ms();
     for (struct connection_note *note = h->notes; note != NULL; note = note->next) {
-        if (!note->busy && now_ms - note->since_ms > HTTP_REQUEST_MS_MAX) {
-            shutdown(note->fd, SHUT_RDWR); /* a client that trickles; the library sees the end */
+        int64_t owed_ms = note->busy ? 0 : now_ms - note->since_ms;
+        /* A client that trickles, or is gone: the library sees the end. */
+        if (owed_ms > HTTP_REQUEST_MS_MAX || (owed_ms > SWEEP_MS && is_over(note->fd))) {
+            shutdown(note->fd, SHUT_RDWR);
         }
     }
     loop_at(h->loop, &h->sweep, now_ms + SWEEP_MS, sweep, h);

@@ -128,6 +128,28 @@ def ten_thousand_connections_are_too_many(home):
 
 
 @test
+def connections_ended_before_they_were_accepted_keep_no_place(home):
+    s, before = begin(home)
+    where, gone = address(s), []
+    for _ in range(1000):  # more than are served at once, fewer than may wait
+        connection = socket.socket()
+        connection.setblocking(False)
+        connection.connect_ex(where)
+        try:
+            connection.send(b"GET /healthz HTTP/1.1\r\nX: ")
+        except OSError:
+            pass  # not connected yet
+        gone.append(connection)
+    still_well(s, before)
+    for connection in gone:
+        connection.close()
+    with socket.create_connection(where, timeout=DEADLINE_S) as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: w\r\n\r\n")
+        check(b" 200 " in connection.recv(4096), "others get in")
+    s.stop()
+
+
+@test
 def who_never_finishes_is_cut_off(home):
     s, before = begin(home)
     slow = [socket.create_connection(address(s)) for _ in range(100)]
