@@ -6,6 +6,7 @@
 #include "api/cookie.h"
 #include "base/check.h"
 #include "base/num.h"
+#include "io/clock.h"
 
 /* ---- the book ---- */
 
@@ -174,6 +175,19 @@ bool call_still_known(const struct call *c)
            session_who(&c->session, identity, c->api->config.now_ms(), &who, NULL) == STATUS_OK;
 }
 
+/* The system's list of users is a file to be read: a name is kept for a moment. */
+static struct str name_of_peer(struct api *api, uid_t uid)
+{
+    enum { KEPT_MS = 10 * 1000 };
+    int64_t now_ms = clock_mono_ms();
+    if (api->named_ms == 0 || api->named_uid != uid || now_ms - api->named_ms >= KEPT_MS) {
+        peer_name(uid, api->named);
+        api->named_uid = uid;
+        api->named_ms = now_ms;
+    }
+    return str_from_c(api->named);
+}
+
 static void keep(struct call *c)
 {
     struct subject *s = &c->who.subject;
@@ -182,10 +196,8 @@ static void keep(struct call *c)
         groups[i].value = arena_str(c->arena, s->groups[i].value);
     }
     s->groups = groups;
-    char name[PEER_NAME_SIZE];
     if (s->machine) {
-        peer_name(c->peer.uid, name);
-        s->name = str_from_c(name);
+        s->name = name_of_peer(c->api, c->peer.uid);
     }
     s->name = arena_str(c->arena, s->name);
     c->user = s->name;

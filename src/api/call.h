@@ -39,6 +39,9 @@ struct api {
     struct str server;
     struct arena arena;
     /* auth.c */
+    char named[PEER_NAME_SIZE]; /* of named_uid, as of named_ms (monotonic; 0: nobody yet) */
+    uid_t named_uid;
+    int64_t named_ms;
     struct tokens *tokens; /* NULL: nobody signs in */
     struct guard *guard;
     struct sso *sso; /* codes of sso.c */
