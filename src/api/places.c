@@ -7,6 +7,8 @@
 
 /* Those that wait in one queue, in order of age, then of place. */
 struct line {
+    struct str pool;
+    uint32_t next; /* line of the same project; IX_NONE */
     uint32_t *rows;
     uint32_t count, cap;
     bool level; /* all of one priority so far */
@@ -27,25 +29,27 @@ static bool waits(const struct workload *wl)
 
 struct lines {
     struct arena *arena;
-    struct map ix; /* of "PROJECT POOL" */
+    struct map first; /* of a project: its first line, others follow by next */
     ARRAY(struct line) items;
 };
 
 static struct line *line_of(struct lines *l, const struct workload *wl)
 {
     struct str pool = workload_pool(wl);
-    struct arena_mark mark = arena_mark(l->arena);
-    struct str key = arena_printf(l->arena, STR_FMT " " STR_FMT, STR_ARG(wl->project),
-                                  STR_ARG(pool));
-    uint32_t at;
-    if (map_get(&l->ix, key, &at)) {
-        arena_rewind(l->arena, mark);
-        return &l->items.items[at];
+    uint32_t at = IX_NONE;
+    uint32_t first = IX_NONE;
+    if (map_get(&l->first, wl->project, &first)) {
+        for (at = first; at != IX_NONE && !str_eq(l->items.items[at].pool, pool);) {
+            at = l->items.items[at].next;
+        }
     }
-    map_put(&l->ix, key, l->items.count);
-    struct line *line = ARRAY_PUSH(l->arena, &l->items);
-    *line = (struct line){.level = true};
-    return line;
+    if (at == IX_NONE) {
+        map_put(&l->first, wl->project, l->items.count);
+        at = l->items.count;
+        struct line *line = ARRAY_PUSH(l->arena, &l->items);
+        *line = (struct line){.pool = pool, .next = first, .level = true};
+    }
+    return &l->items.items[at];
 }
 
 static int by_priority(const void *a, const void *b, void *ctx)
@@ -59,7 +63,7 @@ static int by_priority(const void *a, const void *b, void *ctx)
 static void find_all(struct places *p, const struct state *st)
 {
     struct lines l = {.arena = &p->arena};
-    map_init(&l.ix, &p->arena);
+    map_init(&l.first, &p->arena);
     p->of = ARENA_ARRAY(&p->arena, uint32_t, st->workloads_count + 1);
     for (uint32_t i = 0; i < st->workloads_count; i++) {
         if (!waits(&st->workloads[i])) {
