@@ -15,7 +15,7 @@ from install import programs
 from world import PLAN, Connection, Server, check, main, test
 
 VENV = os.path.abspath(sys.argv[2])
-SECONDS = sys.argv[3] if len(sys.argv) > 3 else "150"
+SECONDS = sys.argv[3] if len(sys.argv) > 3 else "40"
 CHECKS = ("not_a_server_error", "status_code_conformance", "content_type_conformance",
           "response_schema_conformance", "negative_data_rejection")
 # Left out: what ends the session it is asked with, and streams, which have no end.
