@@ -273,20 +273,22 @@ static bool is_closed(const struct rules *r, struct str node, struct str device)
 
 /* ---- evictions ---- */
 
+// Whether more of the claimant's pods have a place than before, or one is kept for it. Its own that
+// move get no more than they had: it may take the place of another for which they were to move.
 static bool claimant_served(const struct rules *r, struct uuid claimant)
 {
     const struct workload *w = engine_find(r->e, claimant);
+    int64_t served = 0;
     for (uint32_t i = 0; w && i < w->pods_count; i++) {
-        if (bind_of(r->t, &w->pods[i])) {
-            return true;
-        }
+        served += bind_of(r->t, &w->pods[i]) != NULL;
     }
     for (uint32_t i = 0; i < r->t->claims_count; i++) {
-        if (uuid_eq(r->t->claims[i].workload, claimant)) {
-            return true;
-        }
+        served += uuid_eq(r->t->claims[i].workload, claimant);
     }
-    return false;
+    for (uint32_t i = 0; i < r->t->evicts_count; i++) {
+        served -= r->t->evicts[i].move && find_pod(r->s, r->t->evicts[i].pod).w == w;
+    }
+    return served > 0;
 }
 
 // Pods that had a place and still have one after the first count evictions; one that is moved
@@ -329,13 +331,14 @@ static int64_t min_runtime_ms(const struct rules *r, const struct pod *p, uint32
 }
 
 // For whom, and whether they may be.
-static bool claimant_ok(struct rules *r, const struct workload *w, const struct why *why)
+static bool claimant_ok(struct rules *r, const struct workload *w, const struct evict *ev)
 {
+    const struct why *why = &ev->why;
     if (w->spec.preemptibility != PREEMPTIBLE) {
         return BREACH(r, "non-preemptible %.*s is evicted for \"%.*s\" (R2)", STR_ARG(w->name),
                       STR_ARG(why->other_name));
     }
-    if (!engine_find(r->e, why->other) || uuid_eq(why->other, w->id)) {
+    if (!engine_find(r->e, why->other) || (uuid_eq(why->other, w->id) && !ev->move)) {
         return BREACH(r, "%.*s is evicted for nobody (R4)", STR_ARG(w->name));
     }
     if (!claimant_served(r, why->other)) {
@@ -448,7 +451,7 @@ static bool evict_ok(struct rules *r, uint32_t nth)
     }
     return why->code == REASON_EVICTED_STALE
                ? stale_ok(r, at.w)
-               : claimant_ok(r, at.w, why) && remainder_ok(r, nth, &at);
+               : claimant_ok(r, at.w, &r->t->evicts[nth]) && remainder_ok(r, nth, &at);
 }
 
 /* ---- starts ---- */
