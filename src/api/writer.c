@@ -425,6 +425,9 @@ void writer_command(struct writer *w, const struct input *command, writer_done *
         if (outcome.status == STATUS_OK && !outcome.repeated) {
             batch_add(w->gathering, command, done, arg);
             w->commands_waiting++;
+            if (w->in_flight == NULL) { /* before_wait may have passed it by in this round */
+                loop_at(w->config.loop, &w->timer, clock_mono_ms(), on_timer, NULL);
+            }
             return;
         }
         if (!outcome.repeated) {

@@ -47,6 +47,41 @@ TEST(a_submit_is_durable_then_placed_and_started)
     world_done(&w);
 }
 
+/* As the HTTP server does with the next request of a connection it has just answered. */
+struct late {
+    struct world *w;
+    struct world_answer *answer;
+    bool done;
+};
+
+static void submit_late(void *arg)
+{
+    struct late *late = arg;
+    if (!late->done) {
+        late->done = true;
+        world_submit_n(late->w, 1, "one", 1, late->answer);
+    }
+}
+
+TEST(a_command_that_comes_just_before_the_wait_does_not_wait)
+{
+    enum { LONG_MS = 20000 };
+    struct world w;
+    world_init(&w);
+    ready(&w);
+    struct world_answer a = {0};
+    struct late late = {.w = &w, .answer = &a};
+    loop_before(w.loop, submit_late, &late); /* comes after the writer's turn */
+    int64_t start_ms = clock_mono_ms();
+    loop_step(w.loop, LONG_MS);
+    EXPECT(late.done && clock_mono_ms() - start_ms < LONG_MS / 2);
+    loop_step(w.loop, 0);
+    loop_step(w.loop, 0);
+    EXPECT(a.done && a.outcome.status == STATUS_OK);
+    loop_before_del(w.loop, submit_late, &late);
+    world_done(&w);
+}
+
 TEST(nothing_is_written_when_nothing_happens)
 {
     struct world w;
