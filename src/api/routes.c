@@ -33,6 +33,7 @@ const struct route_group *const route_groups[] = {
     &group_idps,
     &group_assets,
     &group_templates,
+    &group_reports,
     &group_settings,
     &group_later,
 };

@@ -45,16 +45,21 @@ static bool form_ok(const struct asset *a, struct outcome *out)
     if (!text_ok(a->spec, 2, ASSET_SPEC_MAX) || !text_ok(a->supports, 0, ASSET_SPEC_MAX)) {
         return refuse(out, "spec", "a spec has at most 64 KiB");
     }
+    if (!text_ok(a->table, 0, a->kind == ASSET_REPORT ? REPORT_TABLE_MAX : 0)) {
+        return refuse(out, "filterBy", "a report has at most 512 KiB: fewer projects");
+    }
     return secrets_ok(a, out);
 }
 
+// What is private to others has names that do not count: nobody but them sees it.
 static bool name_is_free(const struct assets *all, const struct asset *a, enum asset_kind kind,
-                         struct scope scope, struct outcome *out)
+                         struct scope scope, struct str author, struct outcome *out)
 {
     for (uint32_t i = 0; i < all->rows_count; i++) {
         const struct asset *have = &all->rows[i];
         if (have->kind == kind && have->scope.kind == scope.kind && have->scope.id == scope.id &&
-            str_eq(have->name, a->name) && !uuid_eq(have->id, a->id)) {
+            str_eq(have->name, a->name) && !uuid_eq(have->id, a->id) &&
+            (!have->owned || str_eq(have->stamp.created_by, author))) {
             out->status = err_set(&out->err, STATUS_CONFLICT,
                                   "there is a " STR_FMT " \"" STR_FMT "\" in this scope already",
                                   STR_ARG(asset_kind_info(kind)->word),
@@ -66,7 +71,17 @@ static bool name_is_free(const struct assets *all, const struct asset *a, enum a
     return true;
 }
 
-static void add_ok(const struct engine *e, const struct asset *a, struct outcome *out)
+static uint32_t count_reports(const struct assets *all)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < all->rows_count; i++) {
+        count += all->rows[i].kind == ASSET_REPORT;
+    }
+    return count;
+}
+
+static void add_ok(const struct engine *e, const struct asset *a, struct str author,
+                   struct outcome *out)
 {
     const struct assets *all = &e->s.assets;
     if (uuid_is_zero(a->id) || a->kind >= ASSET_KINDS || asset_find(all, a->id) != NULL) {
@@ -78,13 +93,19 @@ static void add_ok(const struct engine *e, const struct asset *a, struct outcome
                               "there are %u assets, as many as there may be", all->rows_count);
         return;
     }
+    if (a->kind == ASSET_REPORT && count_reports(all) >= REPORTS_MAX) {
+        out->status = err_set(&out->err, STATUS_TOO_LARGE,
+                              "there are %u reports, as many as there may be", REPORTS_MAX);
+        err_hint(&out->err, "delete those that are not needed any more");
+        return;
+    }
     if (!scope_exists(&e->s.plan, a->scope)) {
         out->status = err_set(&out->err, STATUS_UNKNOWN, "there is no such scope");
         err_field(&out->err, "meta.scope");
         return;
     }
     if (form_ok(a, out)) {
-        (void)name_is_free(all, a, a->kind, a->scope, out);
+        (void)name_is_free(all, a, a->kind, a->scope, author, out);
     }
 }
 
@@ -94,7 +115,7 @@ void assets_check(const struct engine *e, const struct input *in, struct outcome
     const struct asset *known = asset_find(&e->s.assets, a->id);
     out->id = a->id;
     if (in->asset.op == ASSET_ADD) {
-        add_ok(e, a, out);
+        add_ok(e, a, in->author, out);
     } else if (in->asset.op != ASSET_SET && in->asset.op != ASSET_REMOVE) {
         out->status = err_set(&out->err, STATUS_INVALID, "this is no change of an asset");
     } else if (known == NULL) {
@@ -102,7 +123,7 @@ void assets_check(const struct engine *e, const struct input *in, struct outcome
         uuid_format(a->id, text);
         out->status = err_set(&out->err, STATUS_UNKNOWN, "there is no asset %s", text);
     } else if (in->asset.op == ASSET_SET && form_ok(a, out)) {
-        (void)name_is_free(&e->s.assets, a, known->kind, known->scope, out);
+        (void)name_is_free(&e->s.assets, a, known->kind, known->scope, in->author, out);
     }
 }
 

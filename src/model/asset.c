@@ -17,6 +17,7 @@ static const struct field asset_fields[] = {
     F_STR(7, struct asset, spec),       F_LIST(8, struct asset, secrets, record_sealed),
     F_BOOL(9, struct asset, owned),     F_U32(10, struct asset, updates),
     STAMP_FIELDS(11, struct asset),     F_STR(15, struct asset, supports),
+    F_STR(16, struct asset, table),
 };
 const struct record record_asset = RECORD("asset", struct asset, asset_fields);
 
@@ -68,6 +69,8 @@ const struct asset_kind_info *asset_kind_info(enum asset_kind kind)
                            ASSET_IS_TEMPLATE,                                                                   ENTITY_TEMPLATES  },
         [ASSET_TEMPLATE_DISTRIBUTED] = {STRS("workload-template"), STRS("distributed template"),
                            ASSET_IS_TEMPLATE,                                                                   ENTITY_TEMPLATES  },
+        [ASSET_REPORT] = {STRS("report"),            STRS("report"),                     ASSET_IS_REPORT,
+                           ENTITY_DASHBOARD_CONSUMPTION                                                                           },
     };
     CHECK(kind < ASSET_KINDS);
     return &infos[kind];

@@ -27,6 +27,7 @@ enum asset_kind {
     ASSET_TEMPLATE_WORKSPACE,
     ASSET_TEMPLATE_INFERENCE,
     ASSET_TEMPLATE_DISTRIBUTED,
+    ASSET_REPORT, /* of consumption */
     ASSET_KINDS
 };
 enum asset_class {
@@ -34,7 +35,8 @@ enum asset_class {
     ASSET_IS_ENVIRONMENT,
     ASSET_IS_DATA,
     ASSET_IS_CREDENTIAL,
-    ASSET_IS_TEMPLATE
+    ASSET_IS_TEMPLATE,
+    ASSET_IS_REPORT
 };
 struct asset_kind_info {
     struct str name; /* "hostPath" */
@@ -47,11 +49,12 @@ const struct asset_kind_info *asset_kind_info(enum asset_kind kind); /* kind < A
 struct asset {
     struct uuid id;
     enum asset_kind kind;
-    struct str name; /* unique among those of its kind and scope */
+    struct str name; /* unique among those of its kind and scope that are not somebody else's own */
     struct str description;
     struct scope scope;  /* it may be used there and below; goes with its department or project */
     struct str spec;     /* JSON, of the form of its kind; without what is secret */
     struct str supports; /* JSON: kinds of workloads that an environment is for; "": all */
+    struct str table;    /* CSV: what came of a report; "": it is none */
     struct sealed {
         struct str name, value; /* value: sealed by the edge, for this asset and name */
     } *secrets;

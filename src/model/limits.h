@@ -82,6 +82,8 @@
 #define ASSET_NAME_LEN_MAX    253u
 #define ASSET_DESCRIPTION_MAX 250u
 #define ASSET_SPEC_MAX        65536u
+#define REPORTS_MAX           200u
+#define REPORT_TABLE_MAX      524288u
 #define ASSET_SECRETS_MAX     64u    /* of one credential */
 #define ASSET_SECRET_MAX      8192u  /* bytes of a secret … */
 #define ASSET_SEALED_MAX      16384u /* … and when it is sealed */

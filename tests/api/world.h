@@ -245,8 +245,8 @@ UNUSED static void world_plan(struct world *w, struct world_answer *a)
 }
 
 /* Ids are made from n, so that a run is repeatable. */
-UNUSED static void world_submit_n(struct world *w, uint8_t n, const char *name, int64_t gpus,
-                                  struct world_answer *a)
+UNUSED static void world_submit_in(struct world *w, uint8_t n, const char *project,
+                                   const char *name, int64_t gpus, struct world_answer *a)
 {
     static struct pod_id pod_ids[1];
     struct str_item args[] = {{STR("sleep")}, {STR("600")}};
@@ -255,7 +255,7 @@ UNUSED static void world_submit_n(struct world *w, uint8_t n, const char *name, 
     pod_ids[0].id.b[0] = n;
     pod_ids[0].id.b[1] = 1;
     in.submit.name = str_from_c(name);
-    in.submit.project = STR("team-a");
+    in.submit.project = str_from_c(project);
     in.submit.pod_ids = pod_ids;
     in.submit.pod_ids_count = 1;
     in.submit.spec = (struct workload_spec){
@@ -279,4 +279,10 @@ UNUSED static void world_submit_n(struct world *w, uint8_t n, const char *name, 
     snprintf(key, sizeof key, "key-%u", n);
     in.key = str_from_c(key);
     writer_command(w->writer, &in, world_done_fn, a);
+}
+
+UNUSED static void world_submit_n(struct world *w, uint8_t n, const char *name, int64_t gpus,
+                                  struct world_answer *a)
+{
+    world_submit_in(w, n, "team-a", name, gpus, a);
 }

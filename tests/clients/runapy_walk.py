@@ -933,6 +933,25 @@ def walk_settings(w):
     w.done("update_tenant_setting", "get_tenant_settings_by_key", "get_tenant_settings")
 
 
+def walk_reports(w):
+    api = w.kind.client.organizations.reports
+    now = datetime.datetime.now(datetime.timezone.utc)
+    same(w.data(api.are_reports_available), {"isAvailable": True})
+    made = w.data(api.create_report, models.ReportRequestFields(
+        name="walk-report", description="d", start=now - datetime.timedelta(hours=1), end=now,
+        group_by="Project", filter_by=["projectName==walk-project"]))
+    same((made["status"], made["groupBy"], made["filterBy"]),
+         ("Ready", "Project", ["projectName==walk-project"]))
+    same(w.data(api.get_report_by_id, made["id"])["name"], "walk-report")
+    same(w.data(api.count_reports, search="walk-rep")["count"], 1)
+    same([r["id"] for r in w.data(api.list_reports, sort_by="createdAt")["reports"]],
+         [made["id"]])
+    w.call(api.delete_report_by_id, made["id"])
+    w.fails(NotFoundException, api.get_report_by_id, made["id"])
+    w.done("are_reports_available", "create_report", "get_report_by_id", "count_reports",
+           "list_reports", "delete_report_by_id")
+
+
 def walk_audit(w):
     """What the walk has done is in there."""
     api = w.kind.client.audit.audit_logs
@@ -987,6 +1006,7 @@ def main():
     walk_assets(w, project)
     walk_templates(w, project, cluster)
     walk_settings(w)
+    walk_reports(w)
     walk_audit(w)
     w.call(w.org.projects.delete_project, project)
     w.call(w.org.departments.delete_department, department)

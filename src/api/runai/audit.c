@@ -7,6 +7,7 @@
 #include "access/entity.h"
 #include "api/runai/common.h"
 #include "base/hash.h"
+#include "codec/csv.h"
 
 enum { CSV_BYTES_MAX = 64 << 20 };
 
@@ -188,26 +189,13 @@ static void get_log(struct call *c)
     call_send(c, 200);
 }
 
-// Quoted; what a table program would take for a formula gets a ' in front, since anybody may have
-// written it.
-static void csv_text(struct buf *out, struct str text)
-{
-    bool formula = text.len > 0 && strchr("=+-@\t\r", text.ptr[0]) != NULL;
-    buf_str(out, formula ? STR("\"'") : STR("\""));
-    for (uint32_t i = 0; i < text.len; i++) {
-        buf_add(out, "\"", text.ptr[i] == '"' ? 1 : 0);
-        buf_char(out, text.ptr[i]);
-    }
-    buf_char(out, '"');
-}
-
 static void csv_line(const struct call *c, struct buf *out, uint32_t row)
 {
     char at[RFC3339_TEXT_SIZE];
     buf_str(out, rfc3339_format(entry_at(c, row)->at_ms, at));
     for (uint32_t k = COL_SUBJECT; k < COL_COUNT; k++) {
         buf_char(out, ',');
-        csv_text(out, cell((void *)(uintptr_t)c, row, k).text);
+        csv_text(cell((void *)(uintptr_t)c, row, k).text, out);
     }
     buf_char(out, '\n');
 }
