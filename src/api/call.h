@@ -111,7 +111,7 @@ extern const struct route_group group_weir, group_common, group_departments, gro
     group_workload_metrics, group_pods, group_workload_types, group_amounts, group_submit,
     group_specs, group_batch, group_events, group_properties, group_audit, group_users,
     group_accounts, group_keys, group_roles, group_rules, group_login, group_idps, group_assets,
-    group_templates, group_reports, group_settings, group_later;
+    group_templates, group_reports, group_settings, group_policies, group_policy_forms, group_later;
 
 /* ---- answering ---- */
 

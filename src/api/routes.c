@@ -35,6 +35,8 @@ const struct route_group *const route_groups[] = {
     &group_templates,
     &group_reports,
     &group_settings,
+    &group_policies,
+    &group_policy_forms,
     &group_later,
 };
 const uint32_t route_groups_count = COUNT_OF(route_groups);

@@ -117,6 +117,7 @@ static struct str command_name(enum input_kind kind)
         [INPUT_NODE_DRAIN] = STRS("node drain"),
         [INPUT_NODE_UNDRAIN] = STRS("node undrain"),
         [INPUT_ASSET] = STRS("asset"),
+        [INPUT_POLICY] = STRS("policy"),
     };
     return names[kind];
 }

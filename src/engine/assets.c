@@ -109,6 +109,17 @@ static void add_ok(const struct engine *e, const struct asset *a, struct str aut
     }
 }
 
+static void not_imposed(const struct engine *e, struct uuid asset, struct outcome *out)
+{
+    const struct policy *p = policies_imposing(&e->s.policies, asset);
+    if (p != NULL) {
+        out->status = err_set(&out->err, STATUS_CONFLICT,
+                              "policy \"" STR_FMT "\" imposes this asset on workloads",
+                              STR_ARG(str_clip(p->name, SHOWN_MAX)));
+        err_hint(&out->err, "take it out of that policy first");
+    }
+}
+
 void assets_check(const struct engine *e, const struct input *in, struct outcome *out)
 {
     const struct asset *a = &in->asset.asset;
@@ -122,7 +133,9 @@ void assets_check(const struct engine *e, const struct input *in, struct outcome
         char text[UUID_TEXT_LEN + 1];
         uuid_format(a->id, text);
         out->status = err_set(&out->err, STATUS_UNKNOWN, "there is no asset %s", text);
-    } else if (in->asset.op == ASSET_SET && form_ok(a, out)) {
+    } else if (in->asset.op == ASSET_REMOVE) {
+        not_imposed(e, a->id, out);
+    } else if (form_ok(a, out)) {
         (void)name_is_free(&e->s.assets, a, known->kind, known->scope, in->author, out);
     }
 }

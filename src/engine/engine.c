@@ -131,6 +131,7 @@ static enum status load(struct engine *e, struct str bytes, struct err *err)
     e->types_cap = s.types_count;
     e->deleted_cap = s.deleted_count;
     e->assets_cap = s.assets.rows_count;
+    e->policies_cap = s.policies.rows_count;
     leave_room(e);
     e->compact_at_bytes = 2 * e->arenas[other].used_bytes + COMPACT_SLACK;
     tables_build(e);
@@ -186,7 +187,8 @@ static int64_t digest(const struct input *in)
                           .refused = in->refused,
                           .type_change = in->type_change,
                           .identity = in->identity,
-                          .asset = in->asset};
+                          .asset = in->asset,
+                          .policy = in->policy};
     asked.submit.id = (struct uuid){{0}};
     asked.submit.pod_ids = NULL;
     asked.submit.pod_ids_count = 0;
@@ -199,6 +201,7 @@ static int64_t digest(const struct input *in)
     if (in->asset.op == ASSET_ADD) {
         asked.asset.asset.id = asked.submit.id;
     }
+    asked.policy.policy.id = asked.submit.id;
     struct buf bytes;
     buf_init(&bytes, CHECKPOINT_MAX);
     record_encode(&record_input, &asked, &bytes);
@@ -314,6 +317,9 @@ static void check_command(const struct engine *e, const struct input *in, struct
     case INPUT_ASSET:
         assets_check(e, in, out);
         return;
+    case INPUT_POLICY:
+        policies_check(e, in, out);
+        return;
     case INPUT_NAME_CLUSTER:
         name_cluster_check(in, out);
         return;
@@ -407,6 +413,9 @@ static void change(struct step *st, const struct plan_ahead *ahead)
     case INPUT_ASSET:
         assets_apply(st);
         return;
+    case INPUT_POLICY:
+        policies_apply(st);
+        return;
     case INPUT_NAME_CLUSTER:
         name_cluster_apply(st);
         return;
@@ -444,6 +453,7 @@ static bool may_free(enum input_kind kind)
     case INPUT_REFUSED:
     case INPUT_IDENTITY:
     case INPUT_ASSET:
+    case INPUT_POLICY:
     case INPUT_NONE:
     case INPUT_KIND_COUNT:
         return false;

@@ -242,6 +242,22 @@ static void next_asset(struct bytes *b, struct arena *a, struct asset_change *c)
     };
 }
 
+static void next_policy(struct bytes *b, struct arena *a, struct policy_change *c)
+{
+    struct imposed *imposed = ARENA_ARRAY(a, struct imposed, 1);
+    imposed[0] = (struct imposed){next_id(b, 6), next(b, 2) == 0};
+    c->op = (enum policy_op)next(b, POLICY_OP_COUNT + 1);
+    c->policy = (struct policy){
+        .id = next_id(b, 6),
+        .kind = next(b, WORKLOAD_DISTRIBUTED + 2),
+        .name = next_name(b),
+        .scope = {(enum scope_kind)next(b, SCOPE_PROJECT + 1), next(b, 6)},
+        .text = STR("{}"),
+        .imposed = imposed,
+        .imposed_count = next(b, 2),
+    };
+}
+
 static void next_input(struct bytes *b, struct arena *a, struct input *in)
 {
     *in = (struct input){.kind = (enum input_kind)next(b, INPUT_KIND_COUNT + 2)};
@@ -262,6 +278,8 @@ static void next_input(struct bytes *b, struct arena *a, struct input *in)
         next_identity(b, a, &in->identity);
     } else if (in->kind == INPUT_ASSET) {
         next_asset(b, a, &in->asset);
+    } else if (in->kind == INPUT_POLICY) {
+        next_policy(b, a, &in->policy);
     } else if (in->kind == INPUT_NODE_DRAIN || in->kind == INPUT_NODE_UNDRAIN) {
         uint32_t device = next(b, 6);
         in->drain.device = device < 4 ? device_name(a, in->node_name, device) : STR("");

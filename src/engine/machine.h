@@ -61,7 +61,7 @@ struct engine {
     size_t compact_at_bytes;
     struct state s;
     uint32_t types_cap, deleted_cap, books_cap, workloads_cap, answers_cap, nodes_cap, drains_cap,
-        assets_cap;
+        assets_cap, policies_cap;
     struct identity_caps {
         uint32_t users, applications, keys, roles, rules, providers;
     } identity_caps;
@@ -231,6 +231,14 @@ void assets_apply(struct step *st);
 void assets_follow_plan(
     struct step *st); /* after any change of the plan: they go with their scopes */
 bool assets_sound(const struct state *s);
+
+/* policies.c */
+void policies_check(const struct engine *e, const struct input *in, struct outcome *out);
+void policies_apply(struct step *st);
+void policies_follow_plan(struct step *st); /* the same */
+/* policies_imposing gives a policy that imposes the asset; NULL: none does. */
+const struct policy *policies_imposing(const struct policies *all, struct uuid asset);
+bool policies_sound(const struct state *s);
 
 /* providers.c: the part of identity_change that is about identity providers */
 bool providers_change_ok(const struct identity *d, const struct identity_change *c,

@@ -243,6 +243,7 @@ void observe_apply(struct step *st)
     case INPUT_TICK:
     case INPUT_IDENTITY:
     case INPUT_ASSET:
+    case INPUT_POLICY:
     case INPUT_NODE_DRAIN:
     case INPUT_NODE_UNDRAIN:
     case INPUT_UPDATE:

@@ -387,4 +387,5 @@ void plan_apply_do(struct step *st, const struct plan *merged)
     tables_build(e);
     rules_follow_plan(st);
     assets_follow_plan(st);
+    policies_follow_plan(st);
 }

@@ -282,6 +282,9 @@ enum status state_sound(const struct state *s, struct arena *scratch, struct err
     if (!assets_sound(s)) {
         return err_set(err, STATUS_CORRUPT, "the assets in the state are damaged");
     }
+    if (!policies_sound(s)) {
+        return err_set(err, STATUS_CORRUPT, "the policies in the state are damaged");
+    }
     if (!identity_sound(&s->identity)) {
         return err_set(err, STATUS_CORRUPT,
                        "users, keys, roles or access rules in the state are damaged");

@@ -69,6 +69,9 @@ bool audit_of(const struct input *in, struct audit_entry *out)
     if (in->kind == INPUT_ASSET && in->asset.asset.name.len > 0) {
         out->name = in->asset.asset.name; /* the path has its id */
     }
+    if (in->kind == INPUT_POLICY) {
+        out->name = in->policy.policy.name;
+    }
     if (out->name.len == 0) {
         out->name = in->kind == INPUT_SUBMIT ? in->submit.name : in->node_name;
     }

@@ -131,6 +131,7 @@ static const struct field input_fields[] = {
     F_RECORD(20, struct input, name_cluster, record_name_cluster),
     F_RECORD(21, struct input, type_change, record_type_change),
     F_RECORD(22, struct input, asset, record_asset_change),
+    F_RECORD(23, struct input, policy, record_policy_change),
 };
 const struct record record_input = RECORD("input", struct input, input_fields);
 
@@ -148,6 +149,13 @@ static const struct field audited_asset_change_fields[] = {
     F_RECORD(2, struct asset_change, asset, record_audited_asset)};
 static const struct record record_audited_asset_change = RECORD("asset_change", struct asset_change,
                                                                 audited_asset_change_fields);
+static const struct field audited_policy_fields[] = {F_STR(5, struct policy, name)};
+static const struct record record_audited_policy = RECORD("policy", struct policy,
+                                                          audited_policy_fields);
+static const struct field audited_policy_change_fields[] = {
+    F_RECORD(2, struct policy_change, policy, record_audited_policy)};
+static const struct record record_audited_policy_change = RECORD(
+    "policy_change", struct policy_change, audited_policy_change_fields);
 static const struct field audited_fields[] = {
     F_I64(1, struct input, seq),
     F_I64(2, struct input, now_ms),
@@ -159,6 +167,7 @@ static const struct field audited_fields[] = {
     F_RECORD(15, struct input, identity, record_audited_identity),
     F_RECORD(16, struct input, origin, record_origin),
     F_RECORD(22, struct input, asset, record_audited_asset_change),
+    F_RECORD(23, struct input, policy, record_audited_policy_change),
 };
 const struct record record_audited = RECORD("input", struct input, audited_fields);
 
@@ -177,6 +186,7 @@ bool input_is_command(enum input_kind kind)
     case INPUT_WORKLOAD_TYPE:
     case INPUT_NAME_CLUSTER:
     case INPUT_ASSET:
+    case INPUT_POLICY:
         return true;
     case INPUT_NONE:
     case INPUT_REFUSED:

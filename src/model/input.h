@@ -33,6 +33,7 @@ enum input_kind {
     INPUT_UPDATE,   /* a command: target is to be as submit.spec says, made from submit.asked */
     INPUT_WORKLOAD_TYPE, /* a command */
     INPUT_ASSET,         /* a command: an asset comes, changes or goes */
+    INPUT_POLICY,        /* the same of a policy */
     INPUT_KIND_COUNT
 };
 
@@ -154,6 +155,7 @@ struct input {
     struct drain_ask drain;
     struct type_change type_change;
     struct asset_change asset;
+    struct policy_change policy;
 };
 
 bool input_is_command(enum input_kind kind); /* REFUSED is none */

@@ -87,3 +87,9 @@
 #define ASSET_SECRETS_MAX     64u    /* of one credential */
 #define ASSET_SECRET_MAX      8192u  /* bytes of a secret … */
 #define ASSET_SEALED_MAX      16384u /* … and when it is sealed */
+
+/* ---- policies ---- */
+#define POLICIES_MAX        10000u
+#define POLICY_NAME_LEN_MAX 253u
+#define POLICY_TEXT_MAX     262144u
+#define POLICY_IMPOSED_MAX  64u

@@ -263,6 +263,7 @@ static const struct field state_fields[] = {
     F_LIST(14, struct state, types, record_workload_type),
     F_RECORD(15, struct state, assets, record_assets),
     F_LIST(16, struct state, deleted, record_workload),
+    F_RECORD(17, struct state, policies, record_policies),
     F_UUID(20, struct state, cluster_id),
     F_STR(21, struct state, cluster_name),
     F_I64(22, struct state, cluster_ms),

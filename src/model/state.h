@@ -7,6 +7,7 @@
 #include "model/asset.h"
 #include "model/identity.h"
 #include "model/plan.h"
+#include "model/policy.h"
 #include "model/resources.h"
 
 /* ---- nodes, as the cluster adapter observed them ---- */
@@ -317,6 +318,7 @@ struct state {
     uint32_t types_count, deleted_count;
     struct identity identity;
     struct assets assets;
+    struct policies policies;
 };
 
 enum { EVENTS_MAX = 64, ANSWERS_MAX = 4096, DELETED_MAX = 1000 };

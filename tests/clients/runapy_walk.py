@@ -921,6 +921,49 @@ def walk_templates(w, project, cluster):
            "get_template_by_id1")
 
 
+def walk_policies(w, project):
+    api = w.kind.client.policies.policy
+    number = int(project)
+    where = {"scope": "project", "project_id": project}
+    for one, kind in (("training", "Training"), ("workspace", "Workspace"),
+                      ("inference", "Inference"), ("distributed", "Distributed")):
+        def part(value):
+            return {"worker": value} if one == "distributed" else value
+
+        def read(found):
+            return found.get("worker") if one == "distributed" else found
+
+        meta = {"scope": "project", "projectId": number, "name": "walk-policy"}
+        policy = {"defaults": part({"image": "a:1"}),
+                  "rules": part({"compute": {"gpuDevicesRequest": {"max": 4}}})}
+        overwrite = getattr(api, f"overwrite_{one}_policy_v2")
+        get = getattr(api, f"get_{one}_policy_v2")
+        update = getattr(api, f"update_{one}_policy_v2")
+        delete = getattr(api, f"delete_{one}_policy")
+        w.call(overwrite, True, None, {"meta": meta, "policy": policy})
+        same(w.data(api.list_policies, workload_type=kind, **where)["policies"], [])
+        w.call(overwrite, None, None, {"meta": meta, "policy": policy})
+        found = w.data(get, **where)
+        same((found["meta"]["name"], read(found["policy"]["defaults"])["image"]),
+             ("walk-policy", "a:1"))
+        rule = read(found["effective"]["rules"])["compute"]["gpuDevicesRequest"]
+        same((rule["max"], rule["sourceOfRule"]["projectId"]), (4, number))
+        listed = w.data(api.list_policies, workload_type=kind, **where)["policies"]
+        same([(p["type"], p["meta"]["id"]) for p in listed], [(one, found["meta"]["id"])])
+        path = "worker.image" if one == "distributed" else "image"
+        w.call(update, None, None, {"meta": meta, "policy": {"defaults": part({"workingDir": "/w"})},
+                        "reset": [path]})
+        same(read(w.data(get, **where)["policy"]["defaults"]), {"workingDir": "/w"})
+        w.fails(BadRequestException, overwrite, None, None, {"meta": meta, "policy": {"rules": part(
+            {"compute": {"gpuDevicesRequest": {"min": 5, "max": 4}}})}})
+        w.call(delete, **where)
+        check("policy" not in w.data(get, **where), "deleted")
+        w.fails(NotFoundException, delete, **where)
+        w.done(f"overwrite_{one}_policy_v2", f"get_{one}_policy_v2", f"update_{one}_policy_v2",
+               f"delete_{one}_policy")
+    w.done("list_policies")
+
+
 def walk_settings(w):
     api = w.org.tenant
     key = "workload.ownership-protection"
@@ -994,6 +1037,7 @@ def main():
     department = walk_departments(w, cluster, pool)
     project = walk_projects(w, cluster, pool, department)
     walk_scheduling_rules(w, cluster, pool, department)
+    walk_policies(w, project)
     node = walk_nodes(w, cluster)
     training = walk_training(w, cluster, project)
     walk_read_model(w, cluster, project, training, node)

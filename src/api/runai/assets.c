@@ -335,38 +335,6 @@ static void on_set(struct call *c, const struct outcome *outcome)
     answer_asset(c, 202, a);
 }
 
-/* Where it is to be, of its meta; false: answered. */
-static bool read_scope(struct call *c, const struct doc *meta, struct scope *out)
-{
-    static const struct str members[] = {
-        [SCOPE_TENANT] = STRS(""),
-        [SCOPE_CLUSTER] = STRS("clusterId"),
-        [SCOPE_DEPARTMENT] = STRS("departmentId"),
-        [SCOPE_PROJECT] = STRS("projectId"),
-    };
-    struct str type = body_str(meta, STR("scope"));
-    struct err err;
-    for (uint32_t kind = 0; kind < COUNT_OF(members); kind++) {
-        if (!str_eq(type, scope_type((enum scope_kind)kind))) {
-            continue;
-        }
-        const struct doc *id = body_get(meta, members[kind]);
-        struct scope above = kind == SCOPE_CLUSTER ? SCOPE_OF_CLUSTER : SCOPE_OF_TENANT;
-        struct str text = id != NULL              ? id->text
-                          : kind <= SCOPE_CLUSTER ? scope_id(c, above)
-                                                  : STR("");
-        if (scope_read(c, type, text, out, &err) != STATUS_OK) {
-            err_field(&err, "meta." STR_FMT, STR_ARG(members[kind]));
-            c->value = str_clip(text, SHOWN_MAX);
-            call_reject(c, &err);
-            return false;
-        }
-        return true;
-    }
-    CHECK(false); /* its schema has these words alone */
-    return false;
-}
-
 /* The credential that a data source names is there for everybody who may use the data source. */
 static bool credential_ok(struct call *c, const struct doc *spec, const char *member,
                           struct scope scope)
@@ -435,7 +403,7 @@ static void create(struct call *c)
         fail_field(c, "meta.autoDelete", STR("true"), "weir deletes assets only when asked to");
         return;
     }
-    if (!read_scope(c, meta, &a->scope) ||
+    if (!scope_given(c, meta, "meta.", &a->scope) ||
         !call_may(c, asset_kind_info(a->kind)->entity, RIGHT_CREATE, a->scope) ||
         !read_spec(c, a)) {
         return;

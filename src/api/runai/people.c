@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/runai/people.h"
 
+#include "base/check.h"
 #include "base/num.h"
 
 enum { SHOWN_MAX = 100 };
@@ -213,4 +214,35 @@ enum status scope_read(const struct call *c, struct str type, struct str id, str
             STR_ARG(str_clip(id, SHOWN_MAX)));
     err_field(err, "scopeId");
     return STATUS_UNKNOWN;
+}
+
+bool scope_given(struct call *c, const struct doc *map, const char *prefix, struct scope *out)
+{
+    static const struct str members[] = {
+        [SCOPE_TENANT] = STRS(""),
+        [SCOPE_CLUSTER] = STRS("clusterId"),
+        [SCOPE_DEPARTMENT] = STRS("departmentId"),
+        [SCOPE_PROJECT] = STRS("projectId"),
+    };
+    struct str type = body_str(map, STR("scope"));
+    struct err err;
+    for (uint32_t kind = 0; kind < COUNT_OF(members); kind++) {
+        if (!str_eq(type, scope_type((enum scope_kind)kind))) {
+            continue;
+        }
+        const struct doc *id = body_get(map, members[kind]);
+        struct scope above = kind == SCOPE_CLUSTER ? SCOPE_OF_CLUSTER : SCOPE_OF_TENANT;
+        struct str text = id != NULL              ? id->text
+                          : kind <= SCOPE_CLUSTER ? scope_id(c, above)
+                                                  : STR("");
+        if (scope_read(c, type, text, out, &err) != STATUS_OK) {
+            err_field(&err, "%s" STR_FMT, prefix, STR_ARG(members[kind]));
+            c->value = str_clip(text, SHOWN_MAX);
+            call_reject(c, &err);
+            return false;
+        }
+        return true;
+    }
+    CHECK(false); /* its schema has these words alone */
+    return false;
 }

@@ -38,3 +38,7 @@ struct str scope_name(const struct call *c, struct scope s); /* "" when it is go
 /* scope_read reads both; STATUS_UNKNOWN: there is none such. */
 MUST_USE enum status scope_read(const struct call *c, struct str type, struct str id,
                                 struct scope *out, struct err *err);
+/* scope_given reads scope, clusterId, departmentId and projectId of a map, which its schema has let pass;
+ * prefix is its path ("meta."). false: answered. */
+MUST_USE bool scope_given(struct call *c, const struct doc *map, const char *prefix,
+                          struct scope *out);
