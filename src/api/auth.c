@@ -249,6 +249,11 @@ bool call_answered(struct call *c, struct uuid *id)
                            http_header(c->request, "Idempotency-Key"), id);
 }
 
+void call_about(struct call *c, struct str name)
+{
+    c->thing = str_clip(arena_str(c->arena, name), 256);
+}
+
 bool call_is_read(const struct call *c)
 {
     return str_eq(c->request->method, STR("GET")) || str_eq(c->request->method, STR("HEAD"));
@@ -335,6 +340,8 @@ struct origin call_origin(const struct call *c)
     CHECK(uuid_parse(str_from_c(c->request->id), &o.request));
     if (c->workload != NULL) {
         o.name = c->workload->name;
+    } else if (c->thing.len > 0) {
+        o.name = c->thing;
     } else if (name != NULL && name->kind == DOC_STRING) {
         o.name = str_clip(name->text, 256);
     }

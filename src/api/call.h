@@ -80,8 +80,9 @@ struct call {
     const struct doc *body;         /* checked; NULL where the route takes none */
     struct peer peer;
     struct session session;
-    struct who who;  /* texts are the call's */
-    struct str user; /* name of the one who asks */
+    struct who who;   /* texts are the call's */
+    struct str user;  /* name of the one who asks */
+    struct str thing; /* its name, where the path has an id: for the audit; the call's */
     /* permit.c: what it is about, as far as the path tells */
     const struct workload *workload; /* good until the next batch */
     uint32_t row;                    /* of the plan */
@@ -142,6 +143,9 @@ MUST_USE bool call_may(struct call *c, enum entity e, enum right right, struct s
 void call_denied(struct call *c, enum entity e, enum right right, struct scope scope);
 /* call_reject answers with err; when the request is a command, that is kept for the audit. */
 void call_reject(struct call *c, const struct err *err);
+/* call_about says the name of the thing whose id is in the path, as the audit is to have it: kept here,
+ * since the thing may be gone once the command is done. */
+void call_about(struct call *c, struct str name);
 bool call_is_read(const struct call *c); /* it changes nothing: GET, HEAD */
 /* call_answered: the same user gave a command under this key before; *id is what it was about. */
 bool call_answered(struct call *c, struct uuid *id);

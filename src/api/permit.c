@@ -207,11 +207,17 @@ static bool find_scope(struct call *c, const struct permit *p)
         if (!find_row(c, p, text_of(c, p->from))) {
             return false;
         }
+        if (p->asks[0].entity == ENTITY_DEPARTMENTS) {
+            call_about(c, plan->departments[c->row].name);
+        }
         c->scope = scope_of_department(plan->departments[c->row].id);
         return true;
     case PERMIT_PROJECT:
         if (!find_row(c, p, text_of(c, p->from))) {
             return false;
+        }
+        if (p->asks[0].entity == ENTITY_PROJECTS) {
+            call_about(c, plan->projects[c->row].name);
         }
         c->scope = scope_of_project(plan->projects[c->row].id);
         return true;

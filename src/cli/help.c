@@ -472,10 +472,13 @@ void help_markdown(struct arena *arena, struct buf *out)
     buf_printf(out, "# The command line\n\nWritten by `weir _docs` from the command table "
                     "(`src/cli/verbs.c`, `src/cli/flags.c`); change it there.\n\n");
     buf_printf(
-        out, "The grammar is that of Run:ai's CLI v2: with `alias runai=weir` its commands work "
-             "as they are. Every list and description is a table, or `--json`, `--yaml`. The exit "
-             "status is 0 when it was done, 1 when it failed, 2 when the command line was "
-             "wrong.\n\n| Environment | |\n| --- | --- |\n");
+        out,
+        "The grammar is that of Run:ai's CLI v2: with `alias runai=weir` its commands work "
+        "as they are. The commands of one kind (`weir workspace …`, `weir training pytorch …`) "
+        "touch no other, those of `weir workload` any. Every list and description is a table, or "
+        "`--json`, `--yaml`. The exit "
+        "status is 0 when it was done, 1 when it failed, 2 when the command line was "
+        "wrong.\n\n| Environment | |\n| --- | --- |\n");
     for (uint32_t i = 0; i < COUNT_OF(variables); i++) {
         buf_printf(out, "| `%s` | %s |\n", variables[i].name, variables[i].help);
     }

@@ -25,9 +25,11 @@ static struct str list_query(struct cli *cli, const struct args *args)
         path = client_query(&cli->client, path, "phase", args_text(args, "status"));
     }
     const struct family *family = workload_family(args->command);
-    bool any = family->kind[0] == 0;
-    struct str kind = any ? args_text(args, "type") : str_from_c(family->kind);
-    struct str framework = any ? args_text(args, "framework") : str_from_c(family->framework);
+    if (family->kind[0] != '\0') {
+        return workload_of_family(cli, family, path);
+    }
+    struct str kind = args_text(args, "type");
+    struct str framework = args_text(args, "framework");
     path = kind.len > 0 ? client_query(&cli->client, path, "kind", kind) : path;
     return framework.len > 0 ? client_query(&cli->client, path, "framework", framework) : path;
 }

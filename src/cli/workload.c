@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/workload.h"
 
+#include <string.h>
+
 #include "base/uuid.h"
 #include "cli/listing.h"
 #include "cli/view.h"
@@ -132,19 +134,20 @@ void workload_row(struct arena *arena, struct table *t, const struct doc *w, int
     table_set(t, at, W_ID, view_text(w, "id"));
 }
 
+static const struct family families[] = {
+    {"training standard",   "training",    ""          },
+    {"training pytorch",    "distributed", "pytorch"   },
+    {"training tensorflow", "distributed", "tensorflow"},
+    {"training mpi",        "distributed", "mpi"       },
+    {"training xgboost",    "distributed", "xgboost"   },
+    {"training jax",        "distributed", "jax"       },
+    {"workspace",           "workspace",   ""          },
+    {"inference standard",  "inference",   ""          },
+    {"workload",            "",            ""          },
+};
+
 const struct family *workload_family(const struct command *c)
 {
-    static const struct family families[] = {
-        {"training standard",   "training",    ""          },
-        {"training pytorch",    "distributed", "pytorch"   },
-        {"training tensorflow", "distributed", "tensorflow"},
-        {"training mpi",        "distributed", "mpi"       },
-        {"training xgboost",    "distributed", "xgboost"   },
-        {"training jax",        "distributed", "jax"       },
-        {"workspace",           "workspace",   ""          },
-        {"inference standard",  "inference",   ""          },
-        {"workload",            "",            ""          },
-    };
     uint32_t i = 0;
     while (i + 1 < COUNT_OF(families) &&
            !str_starts(str_from_c(c->path), str_from_c(families[i].group))) {
@@ -158,19 +161,31 @@ struct str workload_below(struct cli *cli, struct str path, const char *more)
     return arena_printf(&cli->arena, STR_FMT "%s", STR_ARG(path), more);
 }
 
+struct str workload_of_family(struct cli *cli, const struct family *f, struct str path)
+{
+    if (f->kind[0] != '\0') {
+        path = client_query(&cli->client, path, "kind", str_from_c(f->kind));
+    }
+    if (f->framework[0] != '\0') {
+        path = client_query(&cli->client, path, "framework", str_from_c(f->framework));
+    }
+    return path;
+}
+
 // No project is known: the name must be the only one of its kind.
-static int find_by_name(struct cli *cli, struct str name, struct str *path)
+static int find_by_name(struct cli *cli, const struct family *f, struct str name, struct str *path)
 {
     struct answer answer;
     struct err err;
-    int failed = listing_get(cli, client_query(&cli->client, STR("/workloads"), "name", name),
-                             &answer);
+    struct str list = client_query(&cli->client, STR("/workloads"), "name", name);
+    int failed = listing_get(cli, workload_of_family(cli, f, list), &answer);
     if (failed) {
         return failed;
     }
     const struct doc *first = listing_items(answer.body)->child;
     if (first == NULL) {
-        err_set(&err, STATUS_UNKNOWN, "no project has a workload \"" STR_FMT "\"", STR_ARG(name));
+        err_set(&err, STATUS_UNKNOWN, "no project has a %s \"" STR_FMT "\"",
+                f->kind[0] != '\0' ? f->group : "workload", STR_ARG(name));
         err_hint(&err, "weir workload list -A shows all");
         return cli_fail(cli, &err, NULL);
     }
@@ -190,7 +205,42 @@ static int find_by_name(struct cli *cli, struct str name, struct str *path)
     return 0;
 }
 
-int workload_path(struct cli *cli, const struct args *args, struct str word, struct str *path)
+static bool is_of(const struct family *f, const struct doc *workload)
+{
+    return str_eq(view_raw(workload, "kind"), str_from_c(f->kind)) &&
+           str_eq(view_raw(workload, "framework"), str_from_c(f->framework));
+}
+
+// The commands of one kind touch no other: what the path leads to is looked at first, and named by its
+// id from then on.
+static int check_family(struct cli *cli, const struct args *args, struct str *path)
+{
+    const struct family *f = workload_family(args->command);
+    struct answer answer;
+    struct err err;
+    int failed = f->kind[0] == '\0' ? 0 : listing_get(cli, *path, &answer);
+    if (failed || f->kind[0] == '\0') {
+        return failed;
+    }
+    if (is_of(f, answer.body)) {
+        struct str words[] = {STR("workloads"), view_raw(answer.body, "id")};
+        *path = client_path(&cli->client, COUNT_OF(words), words);
+        return 0;
+    }
+    uint32_t other = 0;
+    while (other + 1 < COUNT_OF(families) && !is_of(&families[other], answer.body)) {
+        other++;
+    }
+    struct str verb = str_from_c(args->command->path);
+    verb = str_sub(verb, (uint32_t)strlen(f->group), verb.len);
+    err_set(&err, STATUS_UNKNOWN, "\"" STR_FMT "\" is of another kind: %s, not %s",
+            STR_ARG(view_text(answer.body, "name")), families[other].group, f->group);
+    err_hint(&err, "weir %s" STR_FMT " " STR_FMT, families[other].group, STR_ARG(verb),
+             STR_ARG(view_text(answer.body, "name")));
+    return cli_fail(cli, &err, NULL);
+}
+
+static int path_of_any(struct cli *cli, const struct args *args, struct str word, struct str *path)
 {
     struct uuid id;
     struct str words[3] = {STR("workloads")};
@@ -209,10 +259,16 @@ int workload_path(struct cli *cli, const struct args *args, struct str word, str
     words[1] = slash < word.len ? str_sub(word, 0, slash) : project;
     words[2] = slash < word.len ? str_sub(word, slash + 1, word.len) : word;
     if (words[1].len == 0) {
-        return find_by_name(cli, word, path);
+        return find_by_name(cli, workload_family(args->command), word, path);
     }
     *path = client_path(&cli->client, 3, words);
     return 0;
+}
+
+int workload_path(struct cli *cli, const struct args *args, struct str word, struct str *path)
+{
+    int failed = path_of_any(cli, args, word, path);
+    return failed ? failed : check_family(cli, args, path);
 }
 
 int workload_path_one(struct cli *cli, const struct args *args, struct str *path)

@@ -16,6 +16,9 @@ struct family {
 /* workload_family gives the one of a command, that of `workload` for all others. */
 const struct family *workload_family(const struct command *c);
 
+/* workload_of_family asks a path that lists workloads for those of the family alone. */
+struct str workload_of_family(struct cli *cli, const struct family *f, struct str path);
+
 /* workload_row adds the row of one workload; everything made lives in arena. */
 void workload_row(struct arena *arena, struct table *t, const struct doc *workload, int64_t now_ms);
 /* workload_reason says in one line why it waits, with its place in the queue, or what it failed
@@ -23,8 +26,8 @@ void workload_row(struct arena *arena, struct table *t, const struct doc *worklo
 struct str workload_reason(struct arena *arena, const struct doc *workload);
 
 /* workload_path gives the API's path of the workload that word (or --uuid) names: an id, project/name,
- * or a name in the project of the flags or settings, or in the one project that has it. 0, or the
- * exit status after the error was written. */
+ * or a name in the project of the flags or settings, or in the one project that has it. One that is
+ * not of the command's family is refused. 0, or the exit status after the error was written. */
 int workload_path(struct cli *cli, const struct args *args, struct str word, struct str *path);
 /* workload_path_one is the same for a command with one optional word. */
 int workload_path_one(struct cli *cli, const struct args *args, struct str *path);

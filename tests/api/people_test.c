@@ -354,6 +354,35 @@ static const char *audit_of(const char *token, const char *query)
     return keep("total");
 }
 
+/* What is gone keeps the name that it had. */
+TEST(the_audit_names_what_is_changed_by_its_id)
+{
+    start();
+    static const struct {
+        const char *what, *path, *body, *name;
+    } rows[] = {
+        {"a user", "/api/v1/users", "{\"email\":\"gone@x\"}", "gone@x"},
+        {"a service account", "/api/v1/service-accounts", "{\"name\":\"robot\"}", "robot"},
+        {"a role", "/api/v2/authorization/roles", "{\"name\":\"Idler\",\"permissionSets\":[]}",
+         "Idler"},
+        {"an access rule", "/api/v1/authorization/access-rules",
+         RULE("lead@x", "user", "4", "project", TEAM_A), "lead@x"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].what);
+        EXPECT_I64(as(root, "POST", rows[i].path, rows[i].body), 201);
+        const char *one = arena_printf(&server.arena, "%s/%s", rows[i].path, keep("id")).ptr;
+        EXPECT_I64(as(root, "DELETE", one, NULL), 204);
+        EXPECT_I64(as(root, "GET", PREFIX "/audit?action=delete&limit=1", NULL), 200);
+        EXPECT_STR(at("items[0].name"), str_from_c(rows[i].name));
+    }
+    test_row(NULL);
+    EXPECT_I64(as(root, "DELETE", PATH("/api/v1/org-unit/projects/%s", TEAM_B), NULL), 204);
+    EXPECT_I64(as(root, "GET", PREFIX "/audit?action=delete&limit=1", NULL), 200);
+    EXPECT_STR(at("items[0].name"), STR("team-b"));
+    server_stop();
+}
+
 TEST(a_pool_that_is_packed_stays_so)
 {
     start();

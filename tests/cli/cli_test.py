@@ -453,7 +453,7 @@ def runs(cli, name, project="team-a"):
 
 
 def gone(cli, *names, project="team-a"):
-    cli.ok("training", "delete", *names, "-p", project)
+    cli.ok("workload", "delete", *names, "-p", project, "--yes")
     until("its GPUs are free", lambda: not any(
         w["pods_running"] for w in cli.json("workload", "list", "-A") if w["name"] in names))
 
@@ -907,6 +907,25 @@ def exec_runs_beside_the_workload(cli):
 
 
 @server_test
+def the_verbs_of_a_kind_touch_no_other(cli):
+    submit(cli, "mine")
+    runs(cli, "mine")
+    ident = cli.json("training", "describe", "mine", "-p", "team-a")["id"]
+    verbs = [["delete"], ["suspend"], ["resume"], ["describe"], ["logs"], ["bash"]]
+    for group in ("workspace", "training pytorch", "inference standard"):
+        for verb in verbs + [["exec"]]:
+            tail = ["--", "true"] if verb == ["exec"] else []
+            for named in (["mine", "-p", "team-a"], ["team-a/mine"], ["--uuid", ident]):
+                err = cli.fails(1, *group.split(), *verb, *named, *tail)
+                holds(f"training standard, not {group}" in err and
+                      f"weir training standard {verb[0]} mine" in err, f"{group} {verb}: {err}")
+            err = cli.fails(1, *group.split(), *verb, "mine", *tail)
+            holds(f'no project has a {group} "mine"' in err, f"{group} {verb}: {err}")
+    runs(cli, "mine")
+    gone(cli, "mine")
+
+
+@server_test
 def suspend_resume_and_delete(cli):
     submit(cli, "rests")
     runs(cli, "rests")
@@ -1239,7 +1258,8 @@ def people_are_administered(root):
     holds("no access rule" in root.fails(1, "access-rule", "delete", str(rule["id"])), "gone")
     root.ok("user", "delete", "pia@x")
     pia.fails(1, "whoami")
-    holds("users" in [e["entity"] for e in root.json("audit", "--action", "delete")], "audit")
+    holds(("users", "pia@x") in [(e["entity"], e["name"])
+                                 for e in root.json("audit", "--action", "delete")], "audit")
 
 
 def main():

@@ -119,6 +119,8 @@ const struct pool *path_pool(struct call *c)
     const struct pool *p = find_pool_id(c, c->segments.items[0]);
     if (p == NULL) {
         fail_unknown(c, "node pool", c->segments.items[0]);
+    } else {
+        call_about(c, p->name);
     }
     return p;
 }

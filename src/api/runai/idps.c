@@ -76,6 +76,8 @@ static const struct provider *path_provider(struct call *c)
     const struct provider *p = identity_provider(identity_of(c), alias);
     if (p == NULL) {
         fail_unknown(c, "identity provider", alias);
+    } else {
+        call_about(c, p->alias);
     }
     return p;
 }

@@ -67,6 +67,7 @@ static const struct access_key *path_key(struct call *c, bool own)
         fail_unknown(c, "access key", c->segments.items[0]);
         return NULL;
     }
+    call_about(c, k->name);
     return k;
 }
 

@@ -114,6 +114,8 @@ const struct user *path_user(struct call *c)
                                                                  : NULL;
     if (u == NULL) {
         fail_unknown(c, "user", c->segments.items[0]);
+    } else {
+        call_about(c, u->name);
     }
     return u;
 }
@@ -126,6 +128,8 @@ const struct application *path_application(struct call *c)
                                       : NULL;
     if (a == NULL) {
         fail_unknown(c, "service account", c->segments.items[0]);
+    } else {
+        call_about(c, a->name);
     }
     return a;
 }

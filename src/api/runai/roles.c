@@ -171,10 +171,16 @@ static void answer_role(struct call *c, int code, uint32_t id)
     call_send(c, code);
 }
 
-static uint32_t path_role(const struct call *c)
+static uint32_t path_role(struct call *c)
 {
     uint64_t id = 0;
-    return num_parse_u64(c->segments.items[0], &id) ? (uint32_t)id : 0;
+    const struct access_role *r = num_parse_u64(c->segments.items[0], &id)
+                                      ? access_role(api_book(c->api), (uint32_t)id)
+                                      : NULL;
+    if (r != NULL) {
+        call_about(c, r->info.name);
+    }
+    return (uint32_t)id;
 }
 
 static void get(struct call *c)

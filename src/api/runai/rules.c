@@ -205,6 +205,7 @@ static const struct access_rule *path_rule(struct call *c)
         fail_unknown(c, "access rule", c->segments.items[0]);
         return NULL;
     }
+    call_about(c, r->subject);
     return r;
 }
 

@@ -59,6 +59,7 @@ static bool path_type(struct call *c, struct workload_type *out)
 {
     struct uuid id;
     if (uuid_parse(c->segments.items[0], &id) && find_type(c, id, out)) {
+        call_about(c, out->name);
         return true;
     }
     fail_unknown(c, "workload type", c->segments.items[0]);
