@@ -9,6 +9,7 @@
 #include "api/audit.h"
 #include "api/call.h"
 #include "api/guard.h"
+#include "api/runai/policies.h"
 #include "api/sso.h"
 #include "base/check.h"
 #include "base/mem.h"
@@ -89,6 +90,26 @@ static struct str details(struct call *c, struct str field, const struct err *er
     return out;
 }
 
+static struct str breach_count(struct call *c)
+{
+    uint32_t count = c->breach->count;
+    return arena_printf(c->arena, "%u issue%s", count, count == 1 ? "" : "s");
+}
+
+static void show_breach(struct jw *w, const struct policy_breach *breach)
+{
+    jw_key(w, STR("complianceIssues"));
+    jw_array_begin(w);
+    for (uint32_t i = 0; i < breach->count; i++) {
+        jw_object_begin(w);
+        jw_member_string(w, STR("field"), breach->items[i].field);
+        jw_member_string(w, STR("details"), breach->items[i].details);
+        jw_member_string(w, STR("rule"), str_from_c(breach->items[i].rule));
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+}
+
 void call_fail(struct call *c, const struct err *err)
 {
     const struct status_info *info = status_info(err->status);
@@ -99,11 +120,15 @@ void call_fail(struct call *c, const struct err *err)
     jw_member_string(&w, STR("status"), str_from_c(info->name));
     jw_member_string(&w, STR("message"), str_from_c(err->text));
     struct str field = field_name(c, err->field);
-    jw_member_string(&w, STR("details"), details(c, field, err));
+    jw_member_string(&w, STR("details"),
+                     c->breach != NULL ? breach_count(c) : details(c, field, err));
     jw_member_string(&w, STR("field"), field);
     jw_member_string(&w, STR("value"), c->value);
     jw_member_string(&w, STR("hint"), str_from_c(err->hint));
     jw_member_string(&w, STR("request_id"), str_from_c(c->request->id));
+    if (c->breach != NULL) {
+        show_breach(&w, c->breach);
+    }
     if (c->problems != NULL) {
         jw_key(&w, STR("problems"));
         show_problems(&w, c->problems);

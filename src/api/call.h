@@ -25,6 +25,7 @@ struct demands;
 struct guard;
 struct sso;
 struct audit;
+struct policy_breach;
 
 struct kept_plan {
     int64_t revision;
@@ -95,9 +96,10 @@ struct call {
     struct grants grants;
     struct sight sight;
     int64_t grants_version;
-    struct str value;                  /* the wrong value, for an error's body */
-    const struct problems *problems;   /* beside an error, NULL: none */
-    const struct plan_change *changes; /* the same */
+    struct str value;                   /* the wrong value, for an error's body */
+    const struct problems *problems;    /* beside an error, NULL: none */
+    const struct policy_breach *breach; /* the same */
+    const struct plan_change *changes;  /* the same */
     uint32_t changes_count;
     struct buf text;   /* of the command's answer, while it waits */
     bool waiting;      /* a command is with the writer */

@@ -3,6 +3,8 @@
 #include <stdio.h>
 
 #include "api/call.h"
+#include "api/policy_words.h"
+#include "api/runai/workloads.h"
 #include "base/num.h"
 #include "codec/duration.h"
 #include "io/random.h"
@@ -299,6 +301,12 @@ void post_workload(struct call *c)
     s->project = body_str(c->body, STR("project"));
     s->kind = (enum workload_kind)body_word(c->body, STR("kind"), kinds, COUNT_OF(kinds), 0);
     if (!call_may(c, entity_of_kind(s->kind), RIGHT_CREATE, c->scope)) {
+        return;
+    }
+    s->request = request_digest(c);
+    const struct project *project = show_find_project(&engine_state(c->api->config.engine)->plan,
+                                                      s->project);
+    if (project != NULL && !policy_words_lay(c, project, s->kind)) {
         return;
     }
     read_spec(c, body_get(c->body, STR("spec")), &s->spec, problems);

@@ -193,6 +193,10 @@ static int64_t digest(const struct input *in)
     asked.submit.pod_ids = NULL;
     asked.submit.pod_ids_count = 0;
     asked.name_cluster.id = asked.submit.id;
+    if (asked.submit.request != 0) {
+        asked.submit.spec = (struct workload_spec){0};
+        asked.submit.asked = (struct str){0};
+    }
     forget_minted(&asked.identity);
     if (asked.type_change.op == TYPE_ADD) {
         asked.type_change.type.id = asked.submit.id;

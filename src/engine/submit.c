@@ -463,6 +463,7 @@ void submit_apply(struct step *st, const struct workload_spec *resolved)
         .pods_count = s->pod_ids_count,
     };
     w->asked = arena_str(a, s->asked);
+    w->request = s->request;
     w->port = wants_ports(resolved) ? free_ports(e, s->spec.pods) : 0;
     record_copy(&record_workload_spec, resolved, &w->spec, a);
     for (uint32_t i = 0; i < w->pods_count; i++) {

@@ -28,6 +28,7 @@ static const struct field submit_fields[] = {
     F_RECORD(5, struct submit, spec, record_workload_spec),
     F_LIST(6, struct submit, pod_ids, record_pod_id),
     F_STR(7, struct submit, asked),
+    F_I64(8, struct submit, request),
 };
 static const struct record record_submit = RECORD("submit", struct submit, submit_fields);
 

@@ -55,6 +55,9 @@ struct submit {
     struct str asked; /* what it was made from, JSON; kept for those who ask, not looked into */
     struct pod_id *pod_ids; /* minted at the edge, one per pod */
     uint32_t pod_ids_count;
+    int64_t
+        request; /* tells whether another submit is the same request, of which policies and templates
+                      * may have made another spec meanwhile; 0: by its spec */
 };
 struct name_cluster {
     struct uuid id; /* minted at the edge; the first one stays */

@@ -201,6 +201,7 @@ static const struct field workload_fields[] = {
     F_I64(27, struct workload, run_before_ms),
     F_I64(28, struct workload, noticed_ms),
     F_LIST(29, struct workload, updates, record_update),
+    F_I64(30, struct workload, request),
 };
 const struct record record_workload = RECORD("workload", struct workload, workload_fields);
 

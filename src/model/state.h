@@ -236,6 +236,7 @@ struct workload {
     struct str author;
     struct workload_spec spec;
     struct str asked; /* as in the submit */
+    int64_t request;  /* the same */
     enum workload_desired desired;
     int64_t created_ms, end_ms; /* end_ms -1 while not terminal */
     int64_t last_start_ms, last_evict_ms, stale_since_ms, pending_since_ms; /* -1 none */

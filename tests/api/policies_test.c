@@ -250,4 +250,270 @@ TEST(what_is_imposed_is_data_of_the_scope)
     server_stop();
 }
 
+/* ---- what is submitted ---- */
+
+static const char *cluster;
+
+static void start_with(const char *kind, const char *policy)
+{
+    start();
+    EXPECT_I64(as(root, "GET", "/api/v1/clusters", NULL), 200);
+    cluster = keep("[0].uuid");
+    EXPECT_I64(as(root, "PUT", PATH(P "%s", kind), policy), 200);
+}
+
+static const char *body_of(const char *name, const char *spec)
+{
+    return arena_printf(&server.arena,
+                        "{\"name\":\"%s\",\"projectId\":\"" TEAM_A
+                        "\",\"clusterId\":\"%s\",\"spec\":%s}",
+                        name, cluster, spec)
+        .ptr;
+}
+
+static long submit(const char *kind, const char *name, const char *spec)
+{
+    return as(dev, "POST", PATH("/api/v1/workloads/%s", kind), body_of(name, spec));
+}
+
+static long submit_ours(const char *kind, const char *name, const char *spec)
+{
+    return as(dev, "POST", "/api/weir/v1/workloads",
+              arena_printf(&server.arena,
+                           "{\"name\":\"%s\",\"kind\":\"%s\",\"project\":\"team-a\",\"spec\":%s}",
+                           name, kind, spec)
+                  .ptr);
+}
+
+/* What an organisation wants: few devices for one workload, its own pools, a label that says who pays, no
+ * high priorities, nothing privileged. */
+#define WISHES                                                                                     \
+    "{" TENANT ",\"policy\":{\"defaults\":{\"labels\":{\"instances\":[{\"name\":\"team\"}]},"      \
+    "\"priorityClass\":\"low\",\"compute\":{\"gpuDevicesRequest\":1}},\"rules\":{\"compute\":{"    \
+    "\"gpuDevicesRequest\":{\"max\":2}},\"parallelism\":{\"max\":3},\"nodePools\":{\"options\":["  \
+    "{\"value\":\"default\"}]},\"labels\":{\"instances\":{\"locked\":[\"team\"]},\"attributes\":{" \
+    "\"value\":{\"required\":true}}},\"priorityClass\":{\"options\":[{\"value\":\"low\"},"         \
+    "{\"value\":\"medium\"}]}}}}"
+
+TEST(every_wish_holds_on_both_faces)
+{
+    static const struct {
+        const char *name, *theirs, *ours, *field, *rule, *our_field; /* field NULL: allowed */
+    } wishes[] = {
+        {"as it should be",       "\"labels\":[{\"name\":\"team\",\"value\":\"x\"}]",
+         "\"labels\":{\"team\":\"x\"}",                                                                                                                      NULL,                            NULL,       NULL               },
+        {"too many devices",
+         "\"labels\":[{\"name\":\"team\",\"value\":\"x\"}],\"compute\":{\"gpuDevicesRequest\":8}",      "\"labels\":{\"team\":\"x\"},\"gpu_devices\":8",     "compute.gpuDevicesRequest",     "max",
+         "spec.gpu_devices"                                                                                                                                                                                                  },
+        {"too many at once",      "\"labels\":[{\"name\":\"team\",\"value\":\"x\"}],\"parallelism\":4",
+         "\"labels\":{\"team\":\"x\"},\"pods\":4",                                                                                                           "parallelism",                   "max",      "spec.parallel_max"},
+        {"another pool",
+         "\"labels\":[{\"name\":\"team\",\"value\":\"x\"}],\"nodePools\":[\"other\"]",                  "\"labels\":{\"team\":\"x\"},\"pools\":[\"other\"]", "nodePools",                     "options",  "spec.pools"       },
+        {"no label",              "\"args\":\"\"",                                                      "\"node_type\":\"\"",                                "labels[team].value",            "required",
+         "spec.labels"                                                                                                                                                                                                       },
+        {"a high priority",
+         "\"labels\":[{\"name\":\"team\",\"value\":\"x\"}],\"priorityClass\":\"high\"",                 "\"labels\":{\"team\":\"x\"},\"priority\":\"high\"", "priorityClass",                 "options",
+         "spec.priority"                                                                                                                                                                                                     },
+        {"a priority in numbers",
+         "\"labels\":[{\"name\":\"team\",\"value\":\"x\"}],\"priorityClass\":\"very-high\"",            "\"labels\":{\"team\":\"x\"},\"priority\":125",      "priorityClass",                 "options",
+         "spec.priority"                                                                                                                                                                                                     },
+        {"a long grace",
+         "\"labels\":[{\"name\":\"team\",\"value\":\"x\"}],\"terminationGracePeriodSeconds\":301",      "\"labels\":{\"team\":\"x\"},\"grace_ms\":300001",   "terminationGracePeriodSeconds", "max",
+         "spec.grace_ms"                                                                                                                                                                                                     },
+    };
+    start_with("trainings", WISHES);
+    for (size_t i = 0; i < COUNT_OF(wishes); i++) {
+        test_row(wishes[i].name);
+        bool allowed = wishes[i].field == NULL;
+        const char *spec = PATH("{\"command\":\"sleep 9\",%s}", wishes[i].theirs);
+        EXPECT_I64(submit("trainings", "theirs", spec), allowed ? 202 : 400);
+        if (allowed) {
+            EXPECT_STR(at("spec.priorityClass"), STR("low"));
+            EXPECT_STR(at("spec.compute.gpuDevicesRequest"), STR("1"));
+        } else {
+            EXPECT_STR(at("message"), STR("Workload does not comply with the policy"));
+            EXPECT_STR(at("details"), STR("1 issue"));
+            EXPECT_STR(at("complianceIssues[0].field"), str_from_c(wishes[i].field));
+            EXPECT_STR(at("complianceIssues[0].rule"), str_from_c(wishes[i].rule));
+            EXPECT(doc_at(answer(), STR("complianceIssues[1]")) == NULL);
+        }
+        spec = PATH("{\"command\":[\"sleep\",\"9\"],%s}", wishes[i].ours);
+        EXPECT_I64(submit_ours("training", "ours", spec), allowed ? 201 : 400);
+        if (allowed) {
+            EXPECT_STR(at("priority"), STR("low"));
+            EXPECT_STR(at("gpu_devices"), STR("1"));
+        } else {
+            EXPECT_STR(at("field"), str_from_c(wishes[i].our_field));
+            EXPECT_STR(at("complianceIssues[0].field"), str_from_c(wishes[i].field));
+        }
+    }
+    test_row(NULL);
+    /* Another kind is free of it, but not of weir's own. */
+    EXPECT_I64(submit("workspaces", "free", "{\"command\":\"sleep 9\",\"priorityClass\":\"high\"}"),
+               202);
+    EXPECT_I64(submit("workspaces", "mighty",
+                      "{\"command\":\"sleep 9\",\"security\":{\"privileged\":true}}"),
+               400);
+    EXPECT_STR(at("complianceIssues[0].field"), STR("security.privileged"));
+    EXPECT_STR(at("complianceIssues[0].rule"), STR("canEdit"));
+    EXPECT_STR(at("hint"), STR("a rule of weir itself; the policy of the project shows what holds "
+                               "there"));
+    server_stop();
+}
+
+TEST(all_that_is_wrong_is_told)
+{
+    start_with("trainings", WISHES);
+    EXPECT_I64(submit("trainings", "a",
+                      "{\"command\":\"sleep 9\",\"compute\":{\"gpuDevicesRequest\":9},"
+                      "\"priorityClass\":\"high\"}"),
+               400);
+    EXPECT_STR(at("details"), STR("3 issues"));
+    EXPECT(doc_at(answer(), STR("complianceIssues[2].details")) != NULL);
+    server_stop();
+}
+
+TEST(pools_are_the_allowed_ones_where_none_is_named)
+{
+    start_with("trainings",
+               POLICY(TENANT, "{}", "{\"nodePools\":{\"options\":[{\"value\":\"gone\"}]}}"));
+    EXPECT_I64(submit("trainings", "a", "{\"command\":\"sleep 9\"}"), 400);
+    EXPECT_STR(at("complianceIssues[0].field"), STR("nodePools"));
+    EXPECT_I64(as(root, "PUT", P "trainings",
+                  POLICY(TENANT, "{}",
+                         "{\"nodePools\":{\"options\":[{\"value\":\"gone\"},{\"value\":\"default\"}"
+                         "]}}")),
+               200);
+    EXPECT_I64(submit("trainings", "a", "{\"command\":\"sleep 9\"}"), 202);
+    EXPECT_STR(at("spec.nodePools[0]"), STR("default"));
+    server_stop();
+}
+
+/* Its answer was lost, and the policy has changed since. */
+TEST(the_same_request_again_is_the_same)
+{
+    static const char ours[] =
+        "{\"name\":\"k\",\"kind\":\"training\",\"project\":\"team-a\",\"spec\":{\"command\":"
+        "[\"sleep\",\"9\"],\"gpu_devices\":1}}";
+    struct ask keyed = {.method = "POST",
+                        .path = "/api/weir/v1/workloads",
+                        .body = ours,
+                        .tcp = true,
+                        .key = "once"};
+    start_with("trainings", POLICY(TENANT, "{\"workingDir\":\"/tmp\"}", "{}"));
+    keyed.token = dev;
+    const char *spec = "{\"command\":\"sleep 9\",\"compute\":{\"gpuDevicesRequest\":1}}";
+    EXPECT_I64(submit("trainings", "a", spec), 202);
+    const char *id = keep("workloadId");
+    EXPECT_I64(ask(&keyed), 201);
+    const char *our_id = keep("id");
+    for (int i = 0; i < 2; i++) {
+        EXPECT_I64(
+            as(root, "PUT", P "trainings",
+               i == 0 ? POLICY(TENANT, "{\"workingDir\":\"/\"}", "{}")
+                      : POLICY(TENANT, "{}", "{\"compute\":{\"gpuDevicesRequest\":{\"max\":0}}}")),
+            200);
+        EXPECT_I64(submit("trainings", "a", spec), 202);
+        EXPECT_STR(at("workloadId"), str_from_c(id));
+        EXPECT_I64(ask(&keyed), 201);
+        EXPECT_STR(at("id"), str_from_c(our_id));
+    }
+    EXPECT_I64(submit("trainings", "a", "{\"command\":\"sleep 8\"}"), 409);
+    EXPECT_I64(submit("trainings", "b", spec), 400);
+    server_stop();
+}
+
+TEST(an_update_begins_with_what_was_given)
+{
+    start_with("inferences",
+               POLICY(TENANT, "{\"workingDir\":\"/tmp\"}", "{\"workingDir\":{\"canEdit\":false}}"));
+    EXPECT_I64(submit("inferences", "a", "{\"command\":\"sleep 9\"}"), 202);
+    EXPECT_STR(at("spec.workingDir"), STR("/tmp"));
+    const char *one = PATH("/api/v1/workloads/inferences/%s", keep("workloadId"));
+    EXPECT_I64(as(root, "PUT", P "inferences",
+                  POLICY(TENANT, "{\"workingDir\":\"/\"}",
+                         "{\"workingDir\":{\"canEdit\":false},\"args\":{\"blocked\":true}}")),
+               200);
+    EXPECT_I64(as(dev, "PATCH", one, "{\"spec\":{\"args\":\"x\"}}"), 400);
+    EXPECT_STR(at("complianceIssues[0].rule"), STR("blocked"));
+    EXPECT_I64(as(dev, "PATCH", one, "{\"spec\":{\"command\":\"sleep 8\"}}"), 202);
+    EXPECT_STR(at("spec.workingDir"), STR("/"));
+    EXPECT_STR(at("spec.command"), STR("sleep 8"));
+    server_stop();
+}
+
+TEST(workers_and_master_have_their_own)
+{
+    start_with("distributed",
+               "{" TENANT ",\"policy\":{\"defaults\":{\"worker\":{\"workingDir\":\"/tmp\"}},"
+               "\"rules\":{\"worker\":{\"numWorkers\":{\"max\":2},\"compute\":{"
+               "\"gpuDevicesRequest\":{\"max\":2}}},\"master\":{\"compute\":{"
+               "\"gpuDevicesRequest\":{\"max\":1}}}}}}");
+#define SPEC(workers, gpus)                                                         \
+    "{\"command\":\"sleep 9\",\"numWorkers\":" workers ",\"distributedFramework\":" \
+    "\"PyTorch\",\"compute\":{\"gpuDevicesRequest\":" gpus "}}"
+    EXPECT_I64(submit("distributed", "a", SPEC("3", "1")), 400);
+    EXPECT_STR(at("complianceIssues[0].field"), STR("numWorkers"));
+    EXPECT_I64(submit("distributed", "a", SPEC("2", "2")), 400); /* the master is as they are */
+    EXPECT_STR(at("complianceIssues[0].field"), STR("compute.gpuDevicesRequest"));
+    EXPECT_I64(submit("distributed", "a", SPEC("2", "1")), 202);
+    EXPECT_STR(at("spec.workingDir"), STR("/tmp"));
+    EXPECT_I64(
+        as(dev, "POST", "/api/v1/workloads/distributed",
+           arena_printf(&server.arena,
+                        "{\"name\":\"b\",\"projectId\":\"" TEAM_A
+                        "\",\"clusterId\":\"%s\",\"spec\":" SPEC(
+                            "1", "2") ",\"masterSpec\":{\"compute\":{\"gpuDevicesRequest\":1}}}",
+                        cluster)
+               .ptr),
+        202);
+    EXPECT_I64(submit_ours("distributed", "c",
+                           "{\"command\":[\"sleep\",\"9\"],\"pods\":4,\"framework\":\"pytorch\"}"),
+               400);
+    EXPECT_STR(at("field"), STR("spec.pods"));
+    server_stop();
+}
+
+TEST(what_a_template_says_is_held_to_it_too)
+{
+    start_with("trainings",
+               POLICY(TENANT, "{\"workingDir\":\"/tmp\"}", "{\"backoffLimit\":{\"max\":2}}"));
+    EXPECT_I64(as(root, "POST", "/api/v1/workload-templates/trainings",
+                  "{\"meta\":{\"name\":\"t\",\"scopeType\":\"tenant\",\"scopeId\":\"1\"},\"spec\":"
+                  "{\"command\":\"sleep 9\",\"backoffLimit\":3}}"),
+               202);
+    const char *body = arena_printf(&server.arena,
+                                    "{\"name\":\"a\",\"projectId\":\"" TEAM_A
+                                    "\",\"clusterId\":\"%s\",\"templateId\":\"%s\"}",
+                                    cluster, keep("meta.id"))
+                           .ptr;
+    EXPECT_I64(as(dev, "POST", "/api/v1/workloads/trainings", body), 400);
+    EXPECT_STR(at("complianceIssues[0].field"), STR("backoffLimit"));
+    server_stop();
+}
+
+TEST(imposed_data_comes_to_every_workload)
+{
+    start_with("trainings", "{" TENANT ",\"policy\":{}}");
+    EXPECT_I64(
+        as(root, "POST", "/api/v1/asset/datasource/host-path",
+           "{\"meta\":{\"name\":\"srv\",\"scope\":\"tenant\"},\"spec\":{\"path\":\"/srv\"}}"),
+        202);
+    EXPECT_I64(as(root, "PUT", P "trainings",
+                  PATH("{" TENANT ",\"policy\":{\"imposedAssets\":[\"%s\"],\"rules\":{\"storage\":"
+                       "{\"hostPath\":{\"instances\":{\"canAdd\":false}}}}}}",
+                       keep("meta.id"))),
+               200);
+    EXPECT_I64(submit("trainings", "a", "{\"command\":\"sleep 9\"}"), 202);
+    EXPECT_STR(at("spec.storage.hostPath[0].path"), STR("/srv"));
+    EXPECT_I64(
+        submit("trainings", "b",
+               "{\"command\":\"sleep 9\",\"storage\":{\"hostPath\":[{\"name\":\"x\",\"path\":"
+               "\"/x\"}]}}"),
+        400);
+    EXPECT_STR(at("complianceIssues[0].rule"), STR("canAdd"));
+    EXPECT_I64(submit_ours("training", "c", "{\"command\":[\"sleep\",\"9\"]}"), 201);
+    server_stop();
+}
+
 TEST_MAIN()

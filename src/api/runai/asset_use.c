@@ -209,6 +209,15 @@ const struct doc *assets_combine(struct call *c, const struct doc *spec, const s
     return merge(c, under, spec);
 }
 
+const struct doc *asset_impose(struct call *c, const struct doc *spec, const struct asset *a)
+{
+    struct doc *over = doc_new(c, DOC_MAP);
+    struct doc *storage = doc_new(c, DOC_MAP);
+    data_spec(c, a, storage);
+    add(c, over, STR("storage"), storage);
+    return merge(c, spec, over);
+}
+
 /* ---- a submit ---- */
 
 /* What the template says: an object of spec, masterSpec, masterSpecSameAsWorker. NULL: err. */

@@ -30,6 +30,8 @@ void credential_show(struct call *c, struct jw *w, const struct asset *a);
  * used by the one who asks in that scope. NULL: err says which may not. */
 const struct doc *assets_combine(struct call *c, const struct doc *spec, const struct doc *assets,
                                  struct scope scope, struct err *err);
+/* asset_impose gives a spec with a data source in its storage, in place of what has its name there. */
+const struct doc *asset_impose(struct call *c, const struct doc *spec, const struct asset *a);
 /* assets_lay_under replaces the spec of a submit's body by itself laid over its assets, and both over its
  * template, which must be of that kind. False: answered. */
 MUST_USE bool assets_lay_under(struct call *c, enum workload_kind kind, struct scope scope);

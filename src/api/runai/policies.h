@@ -40,3 +40,30 @@ void policy_show_effective(struct call *c, struct jw *w, enum workload_kind kind
 /* policy_read.c: reads the policy of the body into p (whose kind and scope are set), over what base (NULL:
  * nothing) has, and says what is wrong with it; false: answered. */
 MUST_USE bool policy_read(struct call *c, const struct policy *base, struct policy *p);
+
+/* ---- policy_use.c ---- */
+
+/* What came of one part of a submit. */
+struct policy_verdict {
+    struct policy_stack stack;
+    const struct doc *asked, *spec; /* as it came, and with defaults and imposed data */
+    struct doc *implied;            /* what holds where nothing is said */
+    struct policy_issues issues;
+};
+/* What of a submit is not allowed. */
+struct policy_breach {
+    struct policy_issue items[32];
+    struct str sources[32]; /* whose rule: "project team-a" */
+    bool masters[32];       /* of the master's spec */
+    uint32_t count;
+};
+/* policy_use gives the spec (of Run:ai's form) with the defaults of the project's policies under it and
+ * the data that they impose; *master (NULL: it has none of its own) likewise. NULL: it is not allowed, as
+ * breach says, or answered already when that has none. */
+const struct doc *policy_use(struct call *c, const struct project *p, enum workload_kind kind,
+                             const struct doc *spec, const struct doc **master,
+                             struct policy_breach *out);
+/* policy_refuse answers with err and complianceIssues. */
+void policy_refuse(struct call *c, const struct policy_breach *breach, const struct err *err);
+/* policies_lay_under does all that to spec and masterSpec of the body. False: answered. */
+MUST_USE bool policies_lay_under(struct call *c, const struct project *p, enum workload_kind kind);

@@ -168,6 +168,9 @@ static bool read_security(const struct place *at, const struct doc *security, st
         return refuse(at, "security.capabilities", (struct str){0},
                       "weir gives no capabilities to pods");
     }
+    if (body_bool(security, STR("privileged"), false)) {
+        return refuse(at, "security.privileged", STR("true"), "weir gives no privileges to pods");
+    }
     if (body_bool(security, STR("runAsNonRoot"), false) && p->run_as_uid <= 0) {
         return refuse(at, "security.runAsNonRoot", STR("true"),
                       "it needs runAsUid, another one than 0");
@@ -205,6 +208,14 @@ static bool check_placement(const struct place *at, const struct doc *spec)
         }
     }
     return true;
+}
+
+bool spec_check(struct call *c, const struct doc *spec)
+{
+    struct place at = {c, "spec"};
+    struct pod_spec ignored = {0};
+    return read_security(&at, body_get(spec, STR("security")), &ignored) &&
+           check_storage(&at, body_get(spec, STR("storage"))) && check_placement(&at, spec);
 }
 
 static bool read_pod(const struct place *at, const struct doc *spec, struct pod_spec *p)

@@ -70,10 +70,11 @@ void spec_show(struct call *c, struct jw *w, const struct workload *wl)
 
 /* ---- the schemas ---- */
 
-#define SECURITY                                                                               \
-    "{allowPrivilegeEscalation bool?, capabilities [str]?, hostIpc bool?, hostNetwork bool?, " \
-    "readOnlyRootFilesystem bool?, runAsGid int?, runAsNonRoot bool?, runAsUid int?, "         \
-    "seccompProfileType 'RuntimeDefault'|'Unconfined'|'Localhost'?, supplementalGroups str?, " \
+#define SECURITY                                                                                   \
+    "{allowPrivilegeEscalation bool?, capabilities [str]?, hostIpc bool?, hostNetwork bool?, "     \
+    "privileged bool?, readOnlyRootFilesystem bool?, runAsGid int?, runAsNonRoot bool?, runAsUid " \
+    "int?, "                                                                                       \
+    "seccompProfileType 'RuntimeDefault'|'Unconfined'|'Localhost'?, supplementalGroups str?, "     \
     "uidGidSource 'fromTheImage'|'fromIdpToken'|'custom'?}?"
 #define STORAGE                                                                                \
     "{configMapVolume [obj]?, dataVolume [obj]?, emptyDirVolume [obj]?, git [obj]?, hostPath " \

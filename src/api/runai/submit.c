@@ -2,10 +2,12 @@
 // Workloads of one kind: made, shown, stopped, started again, deleted. What was asked for is kept as
 // it came (workload.asked) and shown again.
 #include "api/runai/assets.h"
+#include "api/runai/policies.h"
 #include "api/runai/workloads.h"
+#include "base/hash.h"
 #include "io/random.h"
 
-enum { SUFFIX_LEN = 5 };
+enum { SUFFIX_LEN = 5, REQUEST_SEED = 0x7072 };
 
 /* ---- showing ---- */
 
@@ -43,8 +45,35 @@ static void answer_one(struct call *c, int code, const struct workload *wl)
 
 /* ---- creating ---- */
 
-/* The head and the specs, as they came. */
-static struct str asked_text(struct call *c)
+/* Of the body as it came: what a policy, a template or an asset makes of it may be another thing the next
+ * time, and it is the same request all the same. */
+int64_t request_digest(struct call *c)
+{
+    struct str text = asset_text(c, c->body);
+    return (int64_t)(hash_bytes(text.ptr, text.len, REQUEST_SEED) >> 1);
+}
+
+/* The specs before policies were laid under them, for the next change to begin with. */
+static void show_before(struct jw *w, const struct doc *before, const struct doc *after)
+{
+    static const struct str members[] = {STRS("spec"), STRS("masterSpec")};
+    if (before == after) {
+        return;
+    }
+    jw_key(w, STR("given"));
+    jw_object_begin(w);
+    for (size_t i = 0; i < COUNT_OF(members); i++) {
+        const struct doc *d = body_get(before, members[i]);
+        if (d != NULL) {
+            jw_key(w, members[i]);
+            show_given(w, d);
+        }
+    }
+    jw_object_end(w);
+}
+
+/* The head and the specs, with what they were before policies. */
+static struct str asked_text(struct call *c, const struct doc *before)
 {
     static const struct str members[] = {STRS("name"), STRS("spec"), STRS("masterSpec"),
                                          STRS("masterSpecSameAsWorker")};
@@ -60,6 +89,7 @@ static struct str asked_text(struct call *c)
             show_given(&w, d);
         }
     }
+    show_before(&w, before, c->body);
     jw_object_end(&w);
     struct str text = arena_str(c->arena, buf_view(&out));
     buf_done(&out);
@@ -87,7 +117,7 @@ static const struct workload *made_before(const struct call *c, const struct sub
 {
     const struct workload *wl = engine_find_name(c->api->config.engine, s->project, s->name);
     struct stamp stamp = {0};
-    if (wl == NULL || wl->end_ms != TIME_NEVER || !str_eq(wl->asked, s->asked) ||
+    if (wl == NULL || wl->end_ms != TIME_NEVER || wl->request != s->request ||
         wl->kind != s->kind) {
         return NULL;
     }
@@ -122,19 +152,26 @@ static void create(struct call *c, enum workload_kind kind)
         call_refuse(c, NULL, &err);
         return;
     }
-    if (!body_cluster(c) || !assets_lay_under(c, kind, scope_of_project(p->id)) ||
-        !spec_read(c, kind, &s->spec)) {
-        return;
-    }
     s->kind = kind;
     s->project = p->name;
     s->name = full_name(c);
-    s->asked = asked_text(c);
-    const struct workload *before = made_before(c, s);
-    if (before != NULL) {
-        answer_one(c, 202, before);
+    s->request = request_digest(c);
+    if (!body_cluster(c)) {
         return;
     }
+    const struct workload *made = made_before(c, s);
+    if (made != NULL) {
+        answer_one(c, 202, made);
+        return;
+    }
+    if (!assets_lay_under(c, kind, scope_of_project(p->id))) {
+        return;
+    }
+    const struct doc *before = c->body;
+    if (!policies_lay_under(c, p, kind) || !spec_read(c, kind, &s->spec)) {
+        return;
+    }
+    s->asked = asked_text(c, before);
     submit_mint(s, c->arena);
     call_command(c, &in, on_created);
 }
@@ -183,8 +220,10 @@ static void update_inference(struct call *c)
         return;
     }
     const struct doc *asked = workload_asked(c, wl);
-    const struct doc *spec = body_get(asked, STR("spec"));
-    if (spec == NULL) {
+    const struct doc *given = body_get(body_get(asked, STR("given")), STR("spec"));
+    const struct doc *spec = given != NULL ? given : body_get(asked, STR("spec"));
+    const struct project *p = show_find_project(plan_of(c), wl->project);
+    if (spec == NULL || p == NULL) {
         struct err err;
         err_set(&err, STATUS_CONFLICT, "workload \"" STR_FMT "\" was not made through this path",
                 STR_ARG(wl->name));
@@ -196,10 +235,13 @@ static void update_inference(struct call *c)
     *change = (struct doc){.kind = DOC_MAP};
     (void)append(c, &change->child, STR("spec"),
                  merged(c, spec, body_get(c->body, STR("spec")), true));
+    in.submit.request = request_digest(c);
     c->body = merged(c, asked, change, false);
-    if (spec_read(c, WORKLOAD_INFERENCE, &in.submit.spec)) {
+    const struct doc *before = c->body;
+    if (policies_lay_under(c, p, WORKLOAD_INFERENCE) &&
+        spec_read(c, WORKLOAD_INFERENCE, &in.submit.spec)) {
         in.target = wl->id;
-        in.submit.asked = asked_text(c);
+        in.submit.asked = asked_text(c, before);
         submit_mint(&in.submit, c->arena);
         call_command(c, &in, on_created);
     }

@@ -32,7 +32,13 @@ void show_phase(struct jw *w, struct str key, const struct workload *wl);
 
 /* spec_show writes the spec: as it was asked for, or in the same words. */
 void spec_show(struct call *c, struct jw *w, const struct workload *wl);
+/* request_digest tells one request to submit from another, by its body as it came. */
+int64_t request_digest(struct call *c);
+
 /* spec_read reads the spec (and masterSpec) of the body into that of the model; false: answered. */
 MUST_USE bool spec_read(struct call *c, enum workload_kind kind, struct workload_spec *s);
+
+/* spec_check looks at what in a spec weir does not do (security, storage, affinity); false: answered. */
+MUST_USE bool spec_check(struct call *c, const struct doc *spec);
 
 #define DELETED_ARG "deleted bool = false"
