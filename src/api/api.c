@@ -9,6 +9,7 @@
 #include "api/audit.h"
 #include "api/call.h"
 #include "api/guard.h"
+#include "api/lasting.h"
 #include "api/runai/policies.h"
 #include "api/sso.h"
 #include "base/check.h"
@@ -395,6 +396,7 @@ void api_set_writer(struct api *api, struct writer *writer)
 
 void api_stop(struct api *api)
 {
+    loop_cancel(api->config.loop, &api->lasting_timer);
     exec_stop(api);
     live_stop(api);
     logs_stop(api);
@@ -409,6 +411,7 @@ void api_changed(void *ctx)
 {
     struct api *api = ctx;
     plans_changed(api);
+    lasting_changed(api);
     live_changed(api);
 }
 

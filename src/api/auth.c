@@ -167,14 +167,6 @@ bool call_known(struct api *api, const struct http_request *r)
     return identify(api, r, &peer, &session, &who, NULL) == STATUS_OK;
 }
 
-bool call_still_known(const struct call *c)
-{
-    struct who who;
-    const struct identity *identity = &engine_state(c->api->config.engine)->identity;
-    return c->session.kind == SESSION_MACHINE ||
-           session_who(&c->session, identity, c->api->config.now_ms(), &who, NULL) == STATUS_OK;
-}
-
 /* The system's list of users is a file to be read: a name is kept for a moment. */
 static struct str name_of_peer(struct api *api, uid_t uid)
 {
@@ -188,8 +180,9 @@ static struct str name_of_peer(struct api *api, uid_t uid)
     return str_from_c(api->named);
 }
 
-static void keep(struct call *c)
+void call_is(struct call *c, const struct who *who)
 {
+    c->who = *who;
     struct subject *s = &c->who.subject;
     struct str_item *groups = ARENA_ARRAY(c->arena, struct str_item, s->groups_count);
     for (uint32_t i = 0; i < s->groups_count; i++) {
@@ -207,15 +200,16 @@ static void keep(struct call *c)
 bool call_admit(struct call *c)
 {
     struct err err;
+    struct who who;
     enum permit_where where = c->entry != NULL ? c->entry->permit.where : PERMIT_SOMEWHERE;
     if (where == PERMIT_OPEN) {
         return true;
     }
-    if (identify(c->api, c->request, &c->peer, &c->session, &c->who, &err) != STATUS_OK) {
+    if (identify(c->api, c->request, &c->peer, &c->session, &who, &err) != STATUS_OK) {
         call_fail(c, &err);
         return false;
     }
-    keep(c);
+    call_is(c, &who);
     if (c->who.change_password && where != PERMIT_SELF) {
         err_set(&err, STATUS_DENIED, "somebody else knows your password: change it first");
         err_hint(&err, "weir user password, or POST /api/v1/me/password");

@@ -26,6 +26,7 @@ struct guard;
 struct sso;
 struct audit;
 struct policy_breach;
+struct lasting;
 
 struct kept_plan {
     int64_t revision;
@@ -63,6 +64,10 @@ struct api {
     struct loop_timer log_timer;
     /* exec.c */
     struct bridge *bridges;
+    /* lasting.c */
+    struct lasting *lasting;
+    int64_t lasting_version; /* of the book, when they were looked at */
+    struct loop_timer lasting_timer;
     /* names.c */
     struct kept_name *names;
     /* audit.c */
@@ -165,8 +170,8 @@ void submit_mint(struct submit *s, struct arena *arena);
 MUST_USE bool call_admit(struct call *c);
 /* call_known: the request comes from somebody known, to go by before its body is read. */
 bool call_known(struct api *api, const struct http_request *r);
-/* call_still_known: what began with c may go on: its session has not ended. */
-bool call_still_known(const struct call *c);
+/* call_is makes who the one who asks; the texts are copied. */
+void call_is(struct call *c, const struct who *who);
 /* api_book: of access, for the plan and identity as they are now; good until the next batch. */
 const struct access_book *api_book(struct api *api);
 struct origin call_origin(const struct call *c);

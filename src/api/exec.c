@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "api/call.h"
+#include "api/lasting.h"
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/num.h"
@@ -34,6 +35,7 @@ struct bridge {
     bool pod_done; /* nothing more comes from the command */
     bool closing;  /* the close message is in to_client */
     bool over;
+    struct lasting lasting;
 };
 
 static void drop_front(struct buf *b, size_t len)
@@ -137,12 +139,23 @@ static void finish(struct bridge *b)
 {
     struct loop *loop = b->call->api->config.loop;
     b->over = true;
+    lasting_over(&b->lasting);
     if (b->pod_fd >= 0) {
         loop_del(loop, b->pod_fd);
         file_close(&b->pod_fd);
     }
     loop_del(loop, b->client_fd);
     http_upgrade_close(b->call->request);
+}
+
+/* Who opened it may no longer: the command hears that its end is gone, and a client that does not read
+ * is not waited for. */
+static void end_session(void *arg)
+{
+    struct bridge *b = arg;
+    close_client(b, WS_CLOSE_POLICY);
+    (void)write_some(b->client_fd, &b->to_client);
+    finish(b);
 }
 
 static void set_events(struct bridge *b)
@@ -248,6 +261,7 @@ static void on_upgraded(void *arg, int fd, struct str early)
         finish(b);
         return;
     }
+    lasting_begin(&b->lasting, b->call, end_session, b);
     ws_decoder_feed(&b->decoder, early);
     take_client_messages(b);
     advance(b);

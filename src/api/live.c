@@ -4,6 +4,7 @@
 // someone watches: right whatever kind of input changed it. A new watcher first gets all that have
 // not ended, so that nothing falls between its list and its stream.
 #include "api/call.h"
+#include "api/lasting.h"
 #include "base/mem.h"
 #include "io/clock.h"
 #include "model/units.h"
@@ -24,6 +25,8 @@ struct watcher {
     struct watcher *next;
     struct call *call;
     struct str project; /* "": all */
+    struct lasting lasting;
+    bool ended;
     /* What it may see, made anew when plan or identity have changed. */
     struct arena arena;
     int64_t version;
@@ -44,6 +47,7 @@ static void on_over(void *arg)
         at = &(*at)->next;
     }
     *at = w->next;
+    lasting_over(&w->lasting);
     arena_done(&w->arena);
     mem_free(w);
 }
@@ -103,7 +107,7 @@ static void tell_all(struct api *api, struct show *show, const struct workload *
     struct buf text;
     buf_init(&text, EVENT_BYTES_MAX);
     for (struct watcher *w = api->watchers; w != NULL; w = w->next) {
-        if (wl != NULL && !wants(w, wl)) {
+        if (w->ended || (wl != NULL && !wants(w, wl))) {
             continue;
         }
         if (before == NULL || !same_person(before, w)) {
@@ -150,23 +154,41 @@ static void compare(struct api *api, bool tell)
     api->seen_count = st->workloads_count;
 }
 
+static void end_watch(void *arg)
+{
+    struct watcher *w = arg;
+    w->ended = true;
+    http_stream_end(w->call->request);
+}
+
+static bool is_out_of_sight(struct watcher *w)
+{
+    const struct plan *plan = &state_of(w->call->api)->plan;
+    const struct project *p = show_find_project(plan, w->project);
+    return w->project.len > 0 && p != NULL &&
+           !sight_project(sight_of(w), (uint32_t)(p - plan->projects));
+}
+
 static void on_watch_timer(void *arg)
 {
     struct api *api = arg;
+    for (struct watcher *w = api->watchers; w != NULL; w = w->next) {
+        if (!w->ended && is_out_of_sight(w)) {
+            lasting_over(&w->lasting);
+            end_watch(w);
+        }
+    }
     if (api->watchers != NULL) {
         compare(api, true);
     }
     api->watch_due = false;
 }
 
-/* Who is not signed in any more watches no longer. */
 static void on_heartbeat(void *arg)
 {
     struct api *api = arg;
     for (struct watcher *w = api->watchers; w != NULL; w = w->next) {
-        if (!call_still_known(w->call)) {
-            http_stream_end(w->call->request);
-        } else {
+        if (!w->ended) {
             http_stream_write(w->call->request, STR(": still here\n\n"));
         }
     }
@@ -215,6 +237,7 @@ void watch_workloads(struct call *c)
     c->request->over = on_over;
     c->request->over_arg = w;
     http_stream_begin(c->request, 200, "text/event-stream");
+    lasting_begin(&w->lasting, c, end_watch, w);
     struct show show = call_show(c);
     struct buf text;
     buf_init(&text, EVENT_BYTES_MAX);

@@ -4,6 +4,7 @@
 // stream begins stands in the head of the answer, so that a client whose connection was lost can ask
 // for what comes behind what it has.
 #include "api/call.h"
+#include "api/lasting.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "io/clock.h"
@@ -27,6 +28,7 @@ struct log_stream {
     struct str path;
     int64_t offset; /* in the whole output */
     bool follow, ended;
+    struct lasting lasting;
 };
 
 static void on_over(void *arg)
@@ -37,6 +39,7 @@ static void on_over(void *arg)
         at = &(*at)->next;
     }
     *at = s->next;
+    lasting_over(&s->lasting);
     rolled_close(&s->parts);
     mem_free(s);
 }
@@ -118,6 +121,16 @@ static void on_turn(void *arg)
     if (api->logs != NULL) {
         loop_at(api->config.loop, &api->log_timer, clock_mono_ms() + (more ? 1 : TURN_MS), on_turn,
                 api);
+    }
+}
+
+/* What follows is not the reader's any more. */
+static void end_stream(void *arg)
+{
+    struct log_stream *s = arg;
+    if (!s->ended) {
+        http_stream_cut(s->call->request);
+        s->ended = true;
     }
 }
 
@@ -244,6 +257,7 @@ void get_logs(struct call *c)
     c->request->over_arg = s;
     say_start(c, s);
     http_stream_begin(c->request, 200, "text/plain; charset=utf-8");
+    lasting_begin(&s->lasting, c, end_stream, s);
     loop_at(c->api->config.loop, &c->api->log_timer, clock_mono_ms(), on_turn, c->api);
 }
 

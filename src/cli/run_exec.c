@@ -46,8 +46,8 @@ struct session {
     struct ws_decoder decoder;
     struct buf out; /* not yet sent */
     size_t sent;
-    int exit_code; /* -1: not known yet */
-    bool closed;
+    int exit_code;        /* -1: not known yet */
+    bool closed, refused; /* refused: by the server, which no longer lets us */
 };
 
 /* The terminal. */
@@ -283,6 +283,7 @@ static enum status take_message(struct session *s, const struct ws_message *m, s
         return STATUS_OK;
     case WS_CLOSE:
         s->closed = true;
+        s->refused = m->close_code == WS_CLOSE_POLICY;
         return STATUS_OK;
     case WS_BINARY:
         break;
@@ -458,7 +459,11 @@ static int execute(struct cli *cli, const struct args *args, bool input, bool tt
         status = talk(&s, &err);
         restore_terminal();
     }
-    if (status == STATUS_OK && s.exit_code < 0) {
+    if (status == STATUS_OK && s.exit_code < 0 && s.refused) {
+        status = err_set(&err, STATUS_DENIED,
+                         "the server ended this: your session is over, or you may no longer");
+        err_hint(&err, "weir whoami shows who you are to it; weir login signs in again");
+    } else if (status == STATUS_OK && s.exit_code < 0) {
         status = err_set(&err, STATUS_UNREACHABLE, "the connection ended before the command did");
         err_hint(&err, "weir workload describe shows whether the workload still runs");
     }

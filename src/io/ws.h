@@ -19,7 +19,12 @@ enum ws_opcode {
     WS_PING = 9,
     WS_PONG = 10,
 };
-enum { WS_CLOSE_NORMAL = 1000, WS_CLOSE_PROTOCOL = 1002, WS_CLOSE_TOO_BIG = 1009 };
+enum {
+    WS_CLOSE_NORMAL = 1000,
+    WS_CLOSE_PROTOCOL = 1002,
+    WS_CLOSE_POLICY = 1008,
+    WS_CLOSE_TOO_BIG = 1009
+};
 enum { WS_ACCEPT_SIZE = 29, WS_KEY_SIZE = 25, WS_MESSAGE_BYTES_MAX = 1 << 20 };
 
 /* ws_accept gives the value of Sec-WebSocket-Accept for the client's Sec-WebSocket-Key; false when

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signing in, and what each may do then: users, service accounts and access keys against a server
 // that speaks TLS.
+#include "api/token.h"
 #include "base/num.h"
 #include "codec/base64.h"
 #include "people.h"
@@ -368,6 +369,45 @@ TEST(plain_text_is_no_tls)
     EXPECT(ask(&(struct ask){.method = "GET", .path = "/healthz", .tcp = true}) < 0);
     server.tls = true;
     EXPECT_I64(ask(&(struct ask){.method = "GET", .path = "/healthz", .tcp = true}), 200);
+    server_stop();
+}
+
+/* ---- what lasts ---- */
+
+enum { LEFT_MS = 200 };
+
+static size_t on_watch(char *bytes, size_t size, size_t count, void *arg)
+{
+    bool *begun = arg;
+    if (!*begun) {
+        world_now_ms += 2 * LEFT_MS; /* beyond the token's end */
+        *begun = true;
+    }
+    (void)bytes;
+    return size * count;
+}
+
+TEST(a_watch_ends_when_its_token_does)
+{
+    server_start_with(SERVER_TOKENS, prepare);
+    const char *token = token_by_password("dev@x");
+    char text[2048];
+    bool begun = false;
+    struct curl_slist *headers;
+    snprintf(text, sizeof text, "Authorization: Bearer %s", token);
+    headers = curl_slist_append(NULL, text);
+    snprintf(text, sizeof text, "http://%s" PREFIX "/workloads/watch", server.address);
+    world_now_ms += TOKEN_ACCESS_S * INT64_C(1000) - LEFT_MS;
+    CURL *curl = curl_easy_init();
+    curl_easy_setopt(curl, CURLOPT_URL, text);
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_watch);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &begun);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT, 20L);
+    EXPECT_I64(curl_easy_perform(curl), CURLE_OK); /* ended by the server, in order */
+    EXPECT(begun);
+    curl_easy_cleanup(curl);
+    curl_slist_free_all(headers);
     server_stop();
 }
 

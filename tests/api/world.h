@@ -34,8 +34,8 @@ struct world {
     bool lent; /* to a server's thread: not the test's until it is paused */
 };
 
-static int64_t world_now_ms = 1000000000000; /* 2001 */
-static int64_t world_priority;               /* of what is submitted; 0: the default */
+static _Atomic int64_t world_now_ms = 1000000000000; /* 2001 */
+static int64_t world_priority;                       /* of what is submitted; 0: the default */
 
 static int64_t world_clock(void)
 {
