@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stdint.h>
+#include <string.h>
 
 #include "base/arena.h"
 
@@ -15,8 +16,19 @@
 
 /* ARRAY_PUSH(arena, &list) makes room for one more item, zeroed, and gives its address. */
 #define ARRAY_PUSH(arena, list)                                                                \
-    ((list)->items = array_grow((arena), (list)->items, sizeof(*(list)->items), (list)->count, \
+    ((list)->items = array_room((arena), (list)->items, sizeof(*(list)->items), (list)->count, \
                                 &(list)->cap),                                                 \
      &(list)->items[(list)->count++])
 
 void *array_grow(struct arena *a, void *items, size_t item_size, uint32_t count, uint32_t *cap);
+
+/* array_grow, without a call where there is room. */
+static inline void *array_room(struct arena *a, void *items, size_t item_size, uint32_t count,
+                               uint32_t *cap)
+{
+    if (!items || count >= *cap) {
+        return array_grow(a, items, item_size, count, cap);
+    }
+    memset((char *)items + item_size * count, 0, item_size); // may hold an item that was popped
+    return items;
+}

@@ -7,6 +7,12 @@
 // that was popped, pushed to or charged; that path is recomputed at once, a tournament of siblings
 // at each level. What waits in a leaf is sorted once; an order of victims is used again for every
 // claimant of an action, which only decides anew who is a victim for it.
+//
+// Below a queue at the top the turn of victims is the same for all claimants but those of that queue
+// itself. So it is recorded, as far as one has asked, with the share that the queue had at each; the
+// next claimant plays the tournament at the top alone. What has changed below is recorded anew. One
+// record of all queues together was tried: it is passed over faster, but what is merged into it
+// after each claimant cost as much, and on small clusters more.
 #include "sched/order.h"
 
 #include "base/check.h"
@@ -105,8 +111,8 @@ struct standing {
     bool uses_none;
     uint8_t stage; /* the over-utilised behind, the starved in front */
     int64_t priority;
-    uint64_t with_rank;        /* of `with`; see num_frac_rank */
-    struct dominant with, now; /* with what is asked, or without the victims; as it is */
+    struct order_share with; /* with what is asked, or without the victims */
+    struct dominant now;     /* as it is */
 };
 
 static bool over_utilised(const struct queue_state *q)
@@ -141,8 +147,8 @@ static void find_standing(struct order *o, uint32_t queue)
         asks = (struct amounts){{0}};
     }
     struct standing *x = &o->standings[queue];
-    x->with = quota_dominant(s, queue, &asks, &without);
-    x->with_rank = num_frac_rank(x->with.num, x->with.den);
+    x->with.part = quota_dominant(s, queue, &asks, &without);
+    x->with.rank = num_frac_rank(x->with.part.num, x->with.part.den);
     if (!x->known) {
         x->known = o->victims;
         x->stage = (uint8_t)(over_utilised(&s->queues[queue]) * 2 +
@@ -183,10 +189,10 @@ static int cmp_queues(const struct order *o, uint32_t a, uint32_t b)
     if (x->uses_none != y->uses_none) {
         return x->uses_none ? 1 : -1;
     }
-    if (x->with_rank != y->with_rank) {
-        return x->with_rank < y->with_rank ? -1 : 1;
+    if (x->with.rank != y->with.rank) {
+        return x->with.rank < y->with.rank ? -1 : 1;
     }
-    int d = cmp_dominant(x->with, y->with);
+    int d = cmp_dominant(x->with.part, y->with.part);
     d = d != 0 ? d : cmp_dominant(x->now, y->now);
     d = d != 0 ? d : cmp_allocatable(&o->s->queues[a].allocatable, &o->s->queues[b].allocatable);
     return d != 0 ? d : (a < b ? -1 : 1);
@@ -194,9 +200,16 @@ static int cmp_queues(const struct order *o, uint32_t a, uint32_t b)
 
 /* ---- the best child of every queue ---- */
 
+// Whether what is next below the queue, one at the top, is known from a claimant before.
+static bool is_recorded(const struct order *o, uint32_t queue)
+{
+    return o->records && o->records[queue].at < o->records[queue].count;
+}
+
 static bool is_out(const struct order *o, uint32_t queue)
 {
-    return queue == IX_NONE || o->best[queue] == IX_NONE || o->shut[queue];
+    return queue == IX_NONE || o->shut[queue] ||
+           (o->best[queue] == IX_NONE && !is_recorded(o, queue));
 }
 
 // The better of two siblings that may have nothing (IX_NONE, or no open leaf below them).
@@ -236,6 +249,41 @@ static void set_winner(struct order *o, uint32_t parent, const struct siblings *
     o->best[parent] = is_out(o, winner) ? IX_NONE : o->best[winner];
 }
 
+static void stand(struct order *o, uint32_t queue)
+{
+    if (is_recorded(o, queue)) {
+        o->standings[queue].with = o->records[queue].items[o->records[queue].at].with;
+    } else if (o->best[queue] != IX_NONE) {
+        find_standing(o, queue);
+    }
+    if (o->records) {
+        const struct standing *x = &o->standings[queue];
+        struct order_record *r = &o->records[queue];
+        r->class = is_out(o, queue) ? 0
+                                    : (uint64_t)x->stage << 40 | (uint64_t)r->calm << 2 |
+                                          (uint64_t)x->uses_none << 1 | 1;
+        r->rank = x->with.rank;
+    }
+}
+
+// Plays again what a queue at the top takes part in, where there are records.
+static void play_recorded(struct order *o, struct siblings *x, uint32_t queue)
+{
+    const struct order_record *records = o->records;
+    uint32_t winner = queue;
+    uint32_t i = x->count + queue - x->first;
+    for (x->cells[i] = winner; i > 1; i /= 2) {
+        uint32_t other = x->cells[i ^ 1];
+        const struct order_record *a = &records[winner];
+        const struct order_record *b = &records[other];
+        bool loses = a->class != b->class ? a->class < b->class
+                     : a->rank != b->rank ? a->rank < b->rank
+                                          : a->class > 0 && cmp_queues(o, winner, other) < 0;
+        winner = loses ? other : winner;
+        x->cells[i / 2] = winner;
+    }
+}
+
 // Plays the whole tournament below the parent with the standings that are known.
 static void play_again(struct order *o, uint32_t parent)
 {
@@ -256,9 +304,7 @@ static void play_all(struct order *o, uint32_t parent)
     for (uint32_t i = 0; i < x.count; i++) {
         uint32_t q = x.first + i;
         x.cells[x.count + i] = q;
-        if (o->best[q] != IX_NONE) {
-            find_standing(o, q);
-        }
+        stand(o, q);
     }
     play_again(o, parent);
 }
@@ -267,12 +313,17 @@ static void play_all(struct order *o, uint32_t parent)
 static void play(struct order *o, uint32_t parent, uint32_t queue)
 {
     struct siblings x = siblings_below(o, parent);
-    if (o->best[queue] != IX_NONE) {
-        find_standing(o, queue);
+    stand(o, queue);
+    if (o->records && parent == o->s->snap->queues.count) {
+        play_recorded(o, &x, queue);
+        set_winner(o, parent, &x);
+        return;
     }
-    x.cells[x.count + queue - x.first] = queue;
-    for (uint32_t i = (x.count + queue - x.first) / 2; i > 0; i /= 2) {
-        x.cells[i] = better(o, x.cells[2 * i], x.cells[2 * i + 1]);
+    uint32_t winner = queue;
+    uint32_t i = x.count + queue - x.first;
+    for (x.cells[i] = winner; i > 1; i /= 2) {
+        winner = better(o, winner, x.cells[i ^ 1]);
+        x.cells[i / 2] = winner;
     }
     set_winner(o, parent, &x);
 }
@@ -332,14 +383,23 @@ static void clear_path(struct order *o, uint32_t queue)
     o->best[o->s->snap->queues.count] = IX_NONE;
 }
 
+// All but what the queue at the top plays; gives that one.
+static uint32_t refresh_below_top(struct order *o, uint32_t queue)
+{
+    o->best[queue] = leaf_has(&o->leaves[queue]) ? queue : IX_NONE;
+    uint32_t q = queue;
+    for (uint32_t parent = o->s->queues[q].parent; parent != IX_NONE;) {
+        play(o, parent, q);
+        q = parent;
+        parent = o->s->queues[q].parent;
+    }
+    return q;
+}
+
 static void refresh_path(struct order *o, uint32_t queue)
 {
-    uint32_t top = o->s->snap->queues.count;
-    o->best[queue] = leaf_has(&o->leaves[queue]) ? queue : IX_NONE;
-    for (uint32_t q = queue; q != IX_NONE; q = o->s->queues[q].parent) {
-        uint32_t parent = o->s->queues[q].parent;
-        play(o, parent == IX_NONE ? top : parent, q);
-    }
+    uint32_t top = refresh_below_top(o, queue);
+    play(o, o->s->snap->queues.count, top);
 }
 
 void order_clear(struct order *o)
@@ -411,7 +471,10 @@ static void begin(struct order *o, const uint32_t *leaves, uint32_t count)
     uint32_t queues = o->s->snap->queues.count;
     if (count * 4 < queues) {
         for (uint32_t i = 0; i < count; i++) {
-            refresh_path(o, leaves[i]);
+            uint32_t top = refresh_below_top(o, leaves[i]);
+            if (!o->records) { /* else each of those that are listed plays once */
+                play(o, queues, top);
+            }
         }
         return;
     }
@@ -535,6 +598,164 @@ static void put_back(struct order *o)
     o->read.count = o->shut_list.count = 0;
 }
 
+/* ---- what claimants before have found out ---- */
+
+static uint32_t top_of_queue(const struct order *o, uint32_t queue)
+{
+    while (o->s->queues[queue].parent != IX_NONE) {
+        queue = o->s->queues[queue].parent;
+    }
+    return queue;
+}
+
+static void list_record(struct order *o, uint32_t top)
+{
+    if (!o->records[top].listed) {
+        o->records[top].listed = true;
+        *ARRAY_PUSH(o->arena, &o->listed) = top;
+    }
+}
+
+// The leaves below are put back at the next restart.
+static void note_all_read(struct order *o, uint32_t top)
+{
+    for (uint32_t q = o->records[top].first_leaf; q != IX_NONE; q = o->leaves[q].next_of_top) {
+        note_read(o, q);
+    }
+}
+
+static void drop_record(struct order *o, uint32_t queue)
+{
+    uint32_t top = top_of_queue(o, queue);
+    o->records[top].count = o->records[top].at = 0;
+    note_all_read(o, top);
+    list_record(o, top);
+}
+
+// The claimant decides about some of what is below.
+static void go_live(struct order *o, uint32_t queue)
+{
+    uint32_t top = top_of_queue(o, queue);
+    o->records[top].live = true;
+    list_record(o, top);
+}
+
+// Puts the victim that is next below the queue, which is at the top, at the end of its record.
+// False: that is more than one pod, and what follows depends on what was taken before.
+static bool record_next(struct order *o, uint32_t top)
+{
+    struct order_record *x = &o->records[top];
+    uint32_t queue = o->best[top];
+    struct order_leaf *leaf = &o->leaves[queue];
+    const struct order_card *card = &leaf->cards[leaf->next];
+    if (card->task == IX_NONE) {
+        note_all_read(o, top);
+        return false;
+    }
+    if (!x->items) {
+        for (uint32_t q = x->first_leaf; q != IX_NONE; q = o->leaves[q].next_of_top) {
+            x->cap += o->leaves[q].count;
+        }
+        x->items = arena_alloc(o->arena, sizeof(*x->items) * x->cap);
+    }
+    CHECK(x->count < x->cap);
+    x->items[x->count++] = (struct recorded_victim){
+        .card = card,
+        .workload = leaf->sorted[leaf->next],
+        .with = o->standings[top].with,
+    };
+    amounts_add(&o->taken[queue], &card->weight);
+    leaf->next++;
+    skip(o, leaf);
+    (void)refresh_below_top(o, queue);
+    return true;
+}
+
+// The next victim below the queue, if there is a record of it, or can be; else NULL.
+static const struct recorded_victim *take_recorded(struct order *o, uint32_t top)
+{
+    struct order_record *x = &o->records[top];
+    if (x->at == x->count && (x->live || !record_next(o, top))) {
+        go_live(o, top);
+        return NULL;
+    }
+    list_record(o, top);
+    const struct recorded_victim *victim = &x->items[x->at++];
+    play(o, o->s->snap->queues.count, top);
+    return victim;
+}
+
+// Puts back what the claimants before have changed, where there are records.
+static void put_back_recorded(struct order *o)
+{
+    for (uint32_t i = 0; i < o->listed.count; i++) {
+        struct order_record *x = &o->records[o->listed.items[i]];
+        x->at = 0;
+        x->count = x->live ? 0 : x->count;
+        x->live = false;
+    }
+    drop_record(o, o->claimant_queue);
+    if (o->spared != IX_NONE) {
+        drop_record(o, queue_of(o->s, o->spared));
+    }
+    put_back(o);
+    for (uint32_t i = 0; i < o->listed.count; i++) {
+        o->records[o->listed.items[i]].listed = false;
+        play(o, o->s->snap->queues.count, o->listed.items[i]);
+    }
+    o->listed.count = 0;
+    go_live(o, o->claimant_queue);
+    if (o->spared != IX_NONE) {
+        go_live(o, queue_of(o->s, o->spared));
+    }
+}
+
+static int by_priority(const void *a, const void *b, void *ctx)
+{
+    const struct order *o = ctx;
+    int64_t x = o->s->snap->queues.items[*(const uint32_t *)a].priority;
+    int64_t y = o->s->snap->queues.items[*(const uint32_t *)b].priority;
+    return x > y ? -1 : x < y;
+}
+
+static void rank_priorities(struct order *o)
+{
+    struct arena_mark mark = arena_mark(o->s->scratch);
+    uint32_t count = o->s->top_count;
+    uint32_t *tops = ARENA_ARRAY(o->s->scratch, uint32_t, count);
+    for (uint32_t i = 0; i < count; i++) {
+        tops[i] = o->s->top_first + i;
+    }
+    sort_stable(tops, count, sizeof(*tops), by_priority, o, o->s->scratch);
+    for (uint32_t i = 1; i < count; i++) {
+        bool higher = by_priority(&tops[i - 1], &tops[i], o) < 0;
+        o->records[tops[i]].calm = o->records[tops[i - 1]].calm + higher;
+    }
+    arena_rewind(o->s->scratch, mark);
+}
+
+static void ready_records(struct order *o)
+{
+    o->records = ARENA_ARRAY(o->arena, struct order_record, o->s->snap->queues.count);
+    struct siblings tops = siblings_below(o, o->s->snap->queues.count);
+    for (uint32_t i = 0; i < tops.count; i++) {
+        o->records[tops.first + i].first_leaf = IX_NONE;
+        tops.cells[tops.count + i] = tops.first + i;
+    }
+    for (uint32_t i = tops.count; i-- > 1;) {
+        tops.cells[i] = tops.cells[2 * i];
+    }
+    rank_priorities(o);
+    for (uint32_t i = 0; i < o->used.count; i++) {
+        struct order_record *x = &o->records[top_of_queue(o, o->used.items[i])];
+        o->leaves[o->used.items[i]].next_of_top = x->first_leaf;
+        x->first_leaf = o->used.items[i];
+        list_record(o, top_of_queue(o, o->used.items[i]));
+    }
+}
+
+/* ---- from the beginning ---- */
+
 void order_restart(struct order *o)
 {
     o->touched = IX_NONE;
@@ -546,7 +767,11 @@ void order_restart(struct order *o)
         settle_leaf(o, o->claimant_queue);
         return;
     }
-    put_back(o);
+    if (o->records) {
+        put_back_recorded(o);
+    } else {
+        put_back(o);
+    }
     o->turn++;
     shut_siblings(o);
     settle_open_leaf(o, o->claimant_queue);
@@ -571,6 +796,10 @@ static void ready_victims(struct order *o)
         if (leaf->varying) {
             *ARRAY_PUSH(o->arena, &o->varying) = o->used.items[i];
         }
+    }
+    if (o->records_all) {
+        CHECK(!o->varies);
+        ready_records(o);
     }
 }
 
@@ -600,6 +829,9 @@ void order_changed(struct order *o, uint32_t queue)
         o->standings[q].known = false;
     }
     note_read(o, queue);
+    if (o->records) {
+        drop_record(o, queue);
+    }
 }
 
 void order_touch(struct order *o, uint32_t queue)
@@ -613,8 +845,9 @@ void order_touch(struct order *o, uint32_t queue)
     o->touched = queue;
 }
 
-// The leaf that has the next workload, IX_NONE when there is none.
-static uint32_t leaf_to_pop(struct order *o)
+// The leaf that has the next workload, IX_NONE when there is none. With records it may be *victim
+// instead.
+static uint32_t leaf_to_pop(struct order *o, const struct recorded_victim **victim)
 {
     uint32_t top = o->s->snap->queues.count;
     if (o->own_only) {
@@ -624,15 +857,26 @@ static uint32_t leaf_to_pop(struct order *o)
         refresh_path(o, o->touched);
         o->touched = IX_NONE;
     }
-    while (o->claimant_queue != IX_NONE && o->best[top] != IX_NONE &&
-           is_shut_top(o, siblings_below(o, top).cells[1])) {
+    uint32_t winner = siblings_below(o, top).cells[1];
+    while (o->claimant_queue != IX_NONE && !is_out(o, winner) && o->asked[winner] != o->turn &&
+           is_shut_top(o, winner)) {
+        winner = siblings_below(o, top).cells[1];
+    }
+    if (o->records && !is_out(o, winner)) {
+        *victim = take_recorded(o, winner);
     }
     return o->best[top];
 }
 
 uint32_t order_pop(struct order *o)
 {
-    uint32_t queue = leaf_to_pop(o);
+    const struct recorded_victim *victim = NULL;
+    uint32_t queue = leaf_to_pop(o, &victim);
+    o->counted = victim != NULL;
+    if (victim) {
+        o->card = victim->card;
+        return victim->workload;
+    }
     if (queue == IX_NONE) {
         return IX_NONE;
     }

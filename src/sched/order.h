@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/heap.h"
+#include "sched/quota.h"
 #include "sched/state.h"
 
 /* What is known of a victim while nothing of its queue changes. */
@@ -24,9 +25,36 @@ struct order_leaf {
     uint32_t added; /* before the depth was cut to count */
     uint32_t gone;  /* so many at the front are no use to anybody any more */
     struct heap back;
-    bool read, varying; /* in the lists of these names of the order */
-    bool stale;         /* the cards are */
-    bool asks;          /* allows is to be asked: the claimant decides, not the card */
+    bool read, varying;   /* in the lists of these names of the order */
+    bool stale;           /* the cards are */
+    bool asks;            /* allows is to be asked: the claimant decides, not the card */
+    uint32_t next_of_top; /* another one below the same queue at the top; IX_NONE */
+};
+
+/* How much of what it may have a queue uses with what its best workload asks for, or without what
+ * is taken of it. */
+struct order_share {
+    struct dominant part;
+    uint64_t rank; /* see num_frac_rank */
+};
+
+/* What is taken below a queue at the top, in turn, as far as some claimant has asked for it. It is
+ * the same for all whose own queue is elsewhere, until something below changes. The leaves below
+ * are as they are behind the last one. */
+struct order_record {
+    struct recorded_victim {
+        const struct order_card *card;
+        uint32_t workload;
+        struct order_share with; /* of the queue at the top, before this one */
+    } *items;
+    uint32_t count, cap, at; /* at: the next one for this claimant */
+    /* How soon it is this queue's turn, the higher the sooner: 0 when it is out; then what decides
+     * before the share; then the share. Equal ones are compared in full. */
+    uint64_t class, rank;
+    uint32_t calm;       /* so many distinct priorities are higher than its own */
+    bool live;           /* this claimant takes what follows without recording it */
+    bool listed;         /* in order.listed */
+    uint32_t first_leaf; /* of those in used; then order_leaf.next_of_top; IX_NONE */
 };
 
 struct standing;
@@ -39,6 +67,7 @@ struct order {
     uint32_t *best;                /* [queues + 1] best leaf below; IX_NONE: none; last: the top */
     uint32_t *cells;               /* [2 * queues] who wins among siblings; see order.c */
     const struct order_card *card; /* of the victim popped last; NULL: was pushed back before */
+    bool counted;                  /* what it gives up is in taken already */
     struct standing *standings;    /* [queues], valid where best is set */
     uint32_t touched;      /* queue whose path is to be recomputed before the next pop; IX_NONE */
     struct amounts *taken; /* [queues] victims: what those popped so far give up; by whoever pops */
@@ -48,10 +77,14 @@ struct order {
     bool own_only;           /* it takes from its own queue alone; set before order_restart */
     bool *shut;              /* [queues] nothing below is a victim for this claimant */
     ARRAY(uint32_t) shut_list;
-    uint32_t *asked, turn;       /* [queues] at the top: = turn: it is known whether it is shut */
-    ARRAY(uint32_t) read;        /* leaves that are not as order_restart leaves them */
-    ARRAY(uint32_t) varying;     /* leaves with a workload that varies says yes of */
-    const uint32_t *group_taken; /* victims: [groups] pods that are as good as gone; or NULL */
+    uint32_t *asked, turn;        /* [queues] at the top: = turn: it is known whether it is shut */
+    ARRAY(uint32_t) read;         /* leaves that are not as order_restart leaves them */
+    ARRAY(uint32_t) varying;      /* leaves with a workload that varies says yes of */
+    bool records_all;             /* a card with a task is all there is to know of a victim, and all
+                                  * claimants take from all queues; set before order_ready */
+    struct order_record *records; /* [queues] of those at the top; NULL unless records_all */
+    ARRAY(uint32_t) listed;       /* those that are not as order_restart leaves them */
+    const uint32_t *group_taken;  /* victims: [groups] pods that are as good as gone; or NULL */
     /* What a workload asks for, or as a victim gives up. */
     struct amounts (*weigh)(struct sched *s, uint32_t workload);
     /* Victims: whether the workload is none for any claimant any more; what is

@@ -278,7 +278,9 @@ static void add_lone(struct search *x, uint32_t workload, const struct order_car
     add_gain(x, card->node, card->devices);
     x->any_victim = true;
     x->victim_count++;
-    amounts_add(&x->victims.taken[queue_of(x->s, workload)], &card->weight);
+    if (!x->victims.counted) {
+        amounts_add(&x->victims.taken[queue_of(x->s, workload)], &card->weight);
+    }
 }
 
 void victims_take(struct search *x, uint32_t task)
@@ -479,6 +481,8 @@ void victims_order(struct search *x)
     x->protection_ms = x->rules->longest_protection_ms ? x->rules->longest_protection_ms(s) : 0;
     x->victims.varies = x->protection_ms > 0 ? victim_varies : NULL;
     x->lone_at_once = x->protection_ms <= 0 && !x->rules->surplus_only && !s->budget_first;
+    x->victims.records_all = x->lone_at_once && x->rules->victims_max < 0 &&
+                             !x->rules->own_queue_only;
     order_ready(&x->victims, -1);
     x->stale_order = false;
 }
