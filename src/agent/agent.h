@@ -32,8 +32,13 @@ struct agent_config {
     int64_t use_check_ms;    /* windows of time in which pods use their devices or not; 0: 30 s */
     int64_t checkpoint_check_ms; /* time between looks at the jobs' checkpoints; 0: 5 s */
     const struct str
-        *hidden;            /* directories that pods do not see, where they have namespaces; the */
-    uint32_t hidden_count;  /* data directory is among them anyway */
+        *hidden;           /* directories that pods do not see, where they have namespaces; the */
+    uint32_t hidden_count; /* data directory is among them anyway */
+    /* What stands for the secret `key` of a credential when a pod starts, in arena; NULL: there are
+     * none. */
+    enum status (*secret)(void *ctx, struct uuid credential, struct str key, struct arena *arena,
+                          struct str *out, struct err *err);
+    void *secret_ctx;
     uint64_t pod_files_max; /* files a pod may have open, until it asks for more; 0: as the agent */
 };
 

@@ -92,8 +92,8 @@ TEST(cannot_get_at_weir)
         "grep -E 'NoNewPrivs|CapAmb|CapInh' /proc/self/status >&3\n",
         NULL};
     struct request *r = request(argv);
-    r->env[0] = (struct env_var){STR("DATA"), str_from_c(w.dir)};
-    r->env[1] = (struct env_var){STR("OTHER"), str_from_c(elsewhere)};
+    r->env[0] = (struct env_var){.name = STR("DATA"), .value = str_from_c(w.dir)};
+    r->env[1] = (struct env_var){.name = STR("OTHER"), .value = str_from_c(elsewhere)};
     r->workload.spec.pod.env_count = 2;
     (void)await(INPUT_POD_EXITED, start(r));
     EXPECT_STR(log_of(r), STR("CapInh:\t0000000000000000\nCapAmb:\t0000000000000000\n"

@@ -9,7 +9,7 @@ TEST(exec)
 {
     world_open();
     struct request *r = shell("echo ready; exec sleep 60");
-    r->env[0] = (struct env_var){STR("GREETING"), STR("hello")};
+    r->env[0] = (struct env_var){.name = STR("GREETING"), .value = STR("hello")};
     r->workload.spec.pod.env_count = 1;
     r->workload.spec.pod.working_dir = STR("/usr");
     (void)start(r);

@@ -92,6 +92,18 @@ TEST(refusals)
     world_close();
 }
 
+TEST(a_secret_that_is_not_there)
+{
+    world_open();
+    struct request *r = shell("true");
+    r->env[0] = (struct env_var){.name = STR("A"), .credential = {{1}}, .key = STR("k")};
+    r->workload.spec.pod.env = r->env;
+    r->workload.spec.pod.env_count = 1;
+    EXPECT_STR(str_from_c(await(INPUT_POD_FAILED, start(r))->reason),
+               STR("there are no credentials here"));
+    world_close();
+}
+
 TEST(another_user)
 {
     world_open();
@@ -116,10 +128,11 @@ TEST(environment)
     REQUIRE(setenv("WEIR_TEST_SECRET", "leak", 1) == 0);
     const char *argv[] = {"env", NULL};
     struct request *r = request(argv);
-    r->env[0] = (struct env_var){STR("GREETING"), STR("hello\tworld")};
-    r->env[1] = (struct env_var){STR("PATH"), STR("/usr/bin:/bin")};
-    r->env[2] = (struct env_var){STR("CUDA_VISIBLE_DEVICES"), STR("GPU-of-someone-else")};
-    r->env[3] = (struct env_var){STR("HOME"), STR("/tmp")};
+    r->env[0] = (struct env_var){.name = STR("GREETING"), .value = STR("hello\tworld")};
+    r->env[1] = (struct env_var){.name = STR("PATH"), .value = STR("/usr/bin:/bin")};
+    r->env[2] = (struct env_var){.name = STR("CUDA_VISIBLE_DEVICES"),
+                                 .value = STR("GPU-of-someone-else")};
+    r->env[3] = (struct env_var){.name = STR("HOME"), .value = STR("/tmp")};
     r->workload.spec.pod.env_count = 4;
     r->workload.spec.pod.gpu_devices = 2;
     uint32_t count = w.node.devices_count;

@@ -132,6 +132,8 @@ enum status machine_open(struct machine *m, const struct agent_config *config, s
     cgroup_probe(&m->cgroups);
     m->isolation = isolate_probe(why);
     hidden_make(m, config, arena);
+    m->secret = config->secret;
+    m->secret_ctx = config->secret_ctx;
     node_make(m, config, arena);
     notes_make(m, why, arena);
     return STATUS_OK;

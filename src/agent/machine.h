@@ -15,6 +15,9 @@ struct machine {
     enum launch_isolation isolation;
     struct str_item *hidden; /* directories that pods do not see */
     uint32_t hidden_count;
+    enum status (*secret)(void *ctx, struct uuid credential, struct str key, struct arena *arena,
+                          struct str *out, struct err *err); /* of the agent's configuration */
+    void *secret_ctx;
     struct node node; /* its device list is that of `devices`, whose health changes in place */
 };
 

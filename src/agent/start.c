@@ -57,6 +57,29 @@ bool start_allowed(const struct machine *m, const struct effect *e, char reason[
     return user_allowed(spec, reason);
 }
 
+/* The variables with what stands for those that come from credentials. */
+static enum status fill_in(const struct machine *m, struct pod_spec *spec, struct arena *arena,
+                           struct err *err)
+{
+    struct env_var *env = ARENA_ARRAY(arena, struct env_var, spec->env_count);
+    for (uint32_t i = 0; i < spec->env_count; i++) {
+        const struct env_var *v = &spec->env[i];
+        env[i] = (struct env_var){.name = v->name, .value = v->value};
+        if (uuid_is_zero(v->credential)) {
+            continue;
+        }
+        enum status s = m->secret != NULL
+                            ? m->secret(m->secret_ctx, v->credential, v->key, arena, &env[i].value,
+                                        err)
+                            : err_set(err, STATUS_UNKNOWN, "there are no credentials here");
+        if (s != STATUS_OK) {
+            return s;
+        }
+    }
+    spec->env = env;
+    return STATUS_OK;
+}
+
 enum status start_files(const struct machine *m, const struct effect *e, struct str dir, int dir_fd,
                         struct err *err)
 {
@@ -102,10 +125,12 @@ enum status start_files(const struct machine *m, const struct effect *e, struct 
     devices_nodes(m->devices, e->pod_state->devices, e->pod_state->devices_count, &arena,
                   &l.device_nodes, &l.device_nodes_count);
     l.checkpoint = arena_printf(&arena, STR_FMT "/" CHECKPOINT_NAME, STR_ARG(dir));
-    record_encode(&record_launch, &l, &bytes);
-    enum status s = bytes.full
-                        ? err_set(err, STATUS_TOO_LARGE, "arguments and environment are too long")
-                        : file_write(dir_fd, "spec", buf_view(&bytes), 0600, false, err);
+    enum status s = fill_in(m, &l.spec, &arena, err);
+    if (s == STATUS_OK) {
+        record_encode(&record_launch, &l, &bytes);
+        s = bytes.full ? err_set(err, STATUS_TOO_LARGE, "arguments and environment are too long")
+                       : file_write(dir_fd, "spec", buf_view(&bytes), 0600, false, err);
+    }
     buf_done(&bytes);
     arena_done(&arena);
     return s == STATUS_OK ? checkpoint_make(dir_fd, err) : s;

@@ -21,8 +21,10 @@ static const struct schema_row schemas[] = {
     {"Items",          "items* [obj], total int"                                                              },
     {"WeirSubmission", "name str, name_prefix str, project* str(1..), kind "
                        "'training'|'workspace'|'inference'|'distributed', spec WeirSpec"},
+    {"SecretRef",      "credential* str(1..), key str, own bool"                                              },
     {"WeirSpec",
-     "image str, command [str], args_are_command bool, env map<str>, working_dir str,"
+     "image str, command [str], args_are_command bool, env map<str>, "
+     "env_secrets map<SecretRef>, working_dir str,"
      "run_as_uid int(0..4294967294)?, run_as_gid int(0..4294967294)?,"
      "gpu_devices int(0..1024), gpu_portion num(0.001..1)?, gpu_memory int(1..70368744177664)?,"
      "cpu num(0..70368744177.664), cpu_limit num(0.001..70368744177.664)?,"

@@ -245,12 +245,28 @@ static void command_there(struct call *c, const struct doc *ours, struct doc *sp
     }
 }
 
+/* The variables; those that come from credentials without a value. */
+static const struct doc *variables_of(struct call *c, const struct doc *ours)
+{
+    const struct doc *secrets = body_get(ours, STR("env_secrets"));
+    const struct doc *env = body_get(ours, STR("env"));
+    if (secrets == NULL || secrets->child == NULL) {
+        return env;
+    }
+    struct doc *all = copy_of(c, env);
+    for (const struct doc *d = secrets->child; d != NULL; d = d->next) {
+        put(c, all, d->key, doc_new(c, DOC_STRING, STR(""), STR("")));
+    }
+    return all;
+}
+
 static struct doc *theirs_of(struct call *c, enum workload_kind kind, const struct doc *ours)
 {
     struct doc *spec = doc_new(c, DOC_MAP, STR(""), STR(""));
     command_there(c, ours, spec);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        const struct doc *d = body_get(ours, rows[i].ours);
+        bool env = str_eq(rows[i].ours, STR("env"));
+        const struct doc *d = env ? variables_of(c, ours) : body_get(ours, rows[i].ours);
         if (d != NULL) {
             put_theirs(c, spec, rows[i].section, rows[i].theirs, to_theirs(c, rows[i].way, d));
         }

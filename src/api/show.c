@@ -330,7 +330,23 @@ static void show_spec(struct jw *w, const struct workload *wl)
     jw_key(w, STR("env"));
     jw_object_begin(w);
     for (uint32_t i = 0; i < p->env_count; i++) {
-        jw_member_string(w, p->env[i].name, p->env[i].value);
+        if (uuid_is_zero(p->env[i].credential)) {
+            jw_member_string(w, p->env[i].name, p->env[i].value);
+        }
+    }
+    jw_object_end(w);
+    jw_key(w, STR("env_secrets"));
+    jw_object_begin(w);
+    for (uint32_t i = 0; i < p->env_count; i++) {
+        char id[UUID_TEXT_LEN + 1];
+        if (!uuid_is_zero(p->env[i].credential)) {
+            uuid_format(p->env[i].credential, id);
+            jw_key(w, p->env[i].name);
+            jw_object_begin(w);
+            jw_member_string(w, STR("credential"), str_from_c(id));
+            jw_member_string(w, STR("key"), p->env[i].key);
+            jw_object_end(w);
+        }
     }
     jw_object_end(w);
     jw_member_string(w, STR("working_dir"), p->working_dir);

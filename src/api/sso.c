@@ -7,13 +7,14 @@
 
 #include "api/guard.h"
 #include "api/runai/people.h"
+#include "api/seal.h"
 #include "api/vouch.h"
 #include "base/check.h"
 #include "base/mem.h"
 #include "codec/base64.h"
 #include "io/random.h"
 
-enum { RANDOM_BYTES = 32, TRIES_ADDRESS = 50, SEALED_BYTES_MAX = 16 << 10, ALIAS_SHOWN = 100 };
+enum { RANDOM_BYTES = 32, TRIES_ADDRESS = 50, ALIAS_SHOWN = 100 };
 
 /* ---- codes ---- */
 
@@ -67,51 +68,28 @@ struct str vouch_code(struct call *c, const struct vouched *v, struct str redire
 
 /* ---- sealed texts ---- */
 
-static struct str base64url(struct call *c, struct str bytes)
-{
-    struct buf b;
-    buf_init(&b, 2 * (size_t)SEALED_BYTES_MAX);
-    base64_encode(BASE64_URL, bytes, &b);
-    struct str text = arena_str(c->arena, buf_view(&b));
-    buf_done(&b);
-    return text;
-}
-
 struct str vouch_random(struct call *c)
 {
     uint8_t bytes[RANDOM_BYTES];
     random_bytes(bytes, sizeof bytes);
-    return base64url(c, (struct str){(const char *)bytes, sizeof bytes});
+    return seal_base64((struct str){(const char *)bytes, sizeof bytes}, c->arena);
 }
 
 struct str vouch_challenge(struct call *c, struct str verifier)
 {
     uint8_t sum[CRYPTO_SHA256_SIZE];
     crypto_sha256(verifier, sum);
-    return base64url(c, (struct str){(const char *)sum, sizeof sum});
+    return seal_base64((struct str){(const char *)sum, sizeof sum}, c->arena);
 }
 
 struct str vouch_seal(struct call *c, const char *about, struct str text)
 {
-    struct buf b;
-    buf_init(&b, SEALED_BYTES_MAX);
-    crypto_seal(c->api->config.key, str_from_c(about), text, &b);
-    struct str sealed = base64url(c, buf_view(&b));
-    buf_done(&b);
-    return sealed;
+    return seal_text(c->api->config.key, str_from_c(about), text, c->arena);
 }
 
 static bool open_text(struct call *c, const char *about, struct str sealed, struct str *out)
 {
-    struct buf bytes, text;
-    buf_init(&bytes, SEALED_BYTES_MAX);
-    buf_init(&text, SEALED_BYTES_MAX);
-    bool ok = base64_decode(BASE64_URL, sealed, &bytes) &&
-              crypto_open(c->api->config.key, str_from_c(about), buf_view(&bytes), &text);
-    *out = ok ? arena_str(c->arena, buf_view(&text)) : STR("");
-    buf_done(&bytes);
-    buf_done(&text);
-    return ok;
+    return seal_open(c->api->config.key, str_from_c(about), sealed, c->arena, out);
 }
 
 struct doc *vouch_open(struct call *c, const char *about, struct str sealed)

@@ -4,6 +4,7 @@
 
 #include "api/call.h"
 #include "api/policy_words.h"
+#include "api/runai/assets.h"
 #include "api/runai/workloads.h"
 #include "base/num.h"
 #include "codec/duration.h"
@@ -177,7 +178,30 @@ static void read_pod(const struct doc *spec, struct pod_spec *p, struct arena *a
     struct label *env = body_pairs(body_get(spec, STR("env")), arena, &p->env_count);
     p->env = ARENA_ARRAY(arena, struct env_var, p->env_count);
     for (uint32_t i = 0; i < p->env_count; i++) {
-        p->env[i] = (struct env_var){env[i].key, env[i].value};
+        p->env[i] = (struct env_var){.name = env[i].key, .value = env[i].value};
+    }
+}
+
+/* Variables that come from credentials: behind the others. */
+static void read_secrets(struct call *c, const struct doc *secrets, struct pod_spec *p,
+                         struct problems *problems)
+{
+    uint32_t count = body_count(secrets);
+    struct env_var *env = ARENA_ARRAY(c->arena, struct env_var, p->env_count + count);
+    for (uint32_t i = 0; i < p->env_count; i++) {
+        env[i] = p->env[i];
+    }
+    p->env = env;
+    for (const struct doc *d = count > 0 ? secrets->child : NULL; d != NULL; d = d->next) {
+        struct env_var *v = &p->env[p->env_count++];
+        struct err err = {0};
+        *v = (struct env_var){.name = d->key};
+        if (!credential_use(c, body_str(d, STR("credential")), body_str(d, STR("key")),
+                            body_bool(d, STR("own"), false), c->scope, v, &err)) {
+            struct problem *problem = problems_add(problems, SEVERITY_ERROR, "%s", err.text);
+            problem->field = arena_printf(c->arena, "spec.env_secrets." STR_FMT, STR_ARG(d->key));
+            problem->hint = arena_str(c->arena, str_from_c(err.hint));
+        }
     }
 }
 
@@ -214,6 +238,7 @@ static void read_spec(struct call *c, const struct doc *spec, struct workload_sp
     s->annotations = body_pairs(body_get(spec, STR("annotations")), c->arena,
                                 &s->annotations_count);
     read_pod(spec, &s->pod, c->arena);
+    read_secrets(c, body_get(spec, STR("env_secrets")), &s->pod, problems);
     read_duration(s, problems);
     const struct doc *priority = body_get(spec, STR("priority"));
     bool scalar = priority != NULL &&

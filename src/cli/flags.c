@@ -277,6 +277,18 @@ static const struct flag submit[] = {
       .repeat = true,
       .metavar = "NAME=VALUE",
       .help = "Variable of the environment"},
+    {.name = "env-secret",
+      .kind = FLAG_PAIR,
+      .repeat = true,
+      .metavar = "NAME=SECRET",
+      .help = "Variable with a secret of a credential of the project; ,key=KEY behind it says "
+             "which, where it has several"},
+    {.name = "env-my-credentials",
+      .kind = FLAG_TEXT,
+      .repeat = true,
+      .metavar = "SPEC",
+      .help = "Variable with a secret of your own credential (weir my-credential create): "
+             "name=, credential-name= and key=, with commas between"},
     {.name = "working-dir", .kind = FLAG_TEXT, .metavar = "DIR", .help = "Directory it starts in"},
     {.name = "label", .kind = FLAG_PAIR, .repeat = true, .metavar = "KEY=VALUE", .help = "Label"},
     {.name = "annotation",
@@ -524,9 +536,7 @@ static const struct flag submit_kubernetes[] = {
     K8S_TEXT("datasource", "SPEC"),
     K8S_TEXT("datavolume", "SPEC"),
     K8S_TEXT("empty-dir-volume", "SPEC"),
-    K8S_TEXT("env-my-credentials", "SPEC"),
     K8S_TEXT("env-pod-field-ref", "SPEC"),
-    K8S_TEXT("env-secret", "SPEC"),
     K8S_TEXT("environment", "ASSET"),
     K8S_TEXT("exclude-node", "NODE"),
     K8S_TEXT("existing-pvc", "SPEC"),
@@ -585,6 +595,32 @@ static const struct flag datasource[] = {
      .help = "Only data sources of this kind"},
 };
 SET(flags_datasource, "Which", datasource);
+
+#define CREDENTIAL_TYPES "genericSecret|dockerRegistry|ngcApiKey"
+
+static const struct flag credential[] = {
+    {.name = "type",
+     .kind = FLAG_WORD,
+     .metavar = CREDENTIAL_TYPES,
+     .help = "Only credentials of this kind"},
+};
+SET(flags_credential, "Which", credential);
+
+static const struct flag new_credential[] = {
+    PROJECT_FLAG,
+    {.name = "type",
+      .kind = FLAG_WORD,
+      .metavar = CREDENTIAL_TYPES,
+      .help = "What it is (genericSecret)"},
+    {.name = "item",
+      .kind = FLAG_PAIR,
+      .repeat = true,
+      .metavar = "KEY=@FILE",
+      .help = "A secret, read from a file; KEY= asks for it. dockerRegistry has server, user and "
+             "password, ngcApiKey has key"},
+    {.name = "description", .kind = FLAG_TEXT, .metavar = "TEXT", .help = "What it is for"},
+};
+SET(flags_new_credential, "Credential", new_credential);
 
 static const struct flag types[] = {
     {.name = "external-only", .kind = FLAG_BOOL, .help = "Leave weir's own kinds out"},

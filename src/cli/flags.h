@@ -13,5 +13,5 @@ extern const struct flag_set flags_list, flags_describe, flags_sections, flags_p
     flags_bench_cycle, flags_bench_packing, flags_login_user, flags_login_key, flags_get_token,
     flags_rule, flags_login_sso, flags_submit_pods, flags_submit_workers, flags_submit_elastic,
     flags_submit_masterless, flags_submit_slots, flags_submit_policy, flags_submit_master,
-    flags_submit_replicas, flags_datasource, flags_types, flags_department, flags_new_project,
-    flags_kind;
+    flags_submit_replicas, flags_datasource, flags_credential, flags_new_credential, flags_types,
+    flags_department, flags_new_project, flags_kind;

@@ -13,6 +13,8 @@ command_run run_login, run_login_user, run_login_key, run_logout, run_get_token,
 command_run run_project_list, run_project_describe, run_department_list, run_department_describe;
 /* run_asset.c */
 command_run run_asset_list, run_asset_describe, run_type_list;
+/* run_credential.c */
+command_run run_credential_list, run_credential_create, run_credential_delete;
 /* run_unit.c */
 command_run run_unit_create, run_unit_delete;
 /* run_nodepool.c */

@@ -66,6 +66,84 @@ static void pairs_member(struct jw *w, const struct args *args, struct str key, 
     jw_object_end(w);
 }
 
+/* ---- secrets ---- */
+
+/* A variable and where its secret is. */
+struct variable {
+    struct str name, credential, key;
+};
+
+// The value of KEY=VALUE among parts separated by commas; "" where it is not.
+static struct str part_of(struct str parts, const char *key)
+{
+    struct str part;
+    while (str_split(&parts, ',', &part)) {
+        uint32_t eq = str_find(part, '=');
+        if (eq < part.len && str_eq(str_sub(part, 0, eq), str_from_c(key))) {
+            return str_sub(part, eq + 1, part.len);
+        }
+    }
+    return STR("");
+}
+
+// NAME=CREDENTIAL[,key=KEY], or of one's own: name=NAME,credential-name=CREDENTIAL[,key=KEY].
+static bool read_variable(const struct arg *a, bool own, struct variable *v)
+{
+    v->key = part_of(a->text, "key");
+    if (own) {
+        v->name = part_of(a->text, "name");
+        v->credential = part_of(a->text, "credential-name");
+    } else {
+        v->name = name_of(a);
+        struct str rest = str_sub(a->text, v->name.len + 1, a->text.len);
+        v->credential = str_sub(rest, 0, str_find(rest, ','));
+    }
+    return v->name.len > 0 && v->credential.len > 0;
+}
+
+/* [own] */
+static const char *const secret_flags[] = {"env-secret", "env-my-credentials"};
+static const char *const secret_forms[] = {"VARIABLE=CREDENTIAL,key=KEY",
+                                           "name=VARIABLE,credential-name=NAME,key=KEY"};
+
+static enum status check_secrets(const struct args *args, struct err *err)
+{
+    for (int own = 0; own < 2; own++) {
+        uint32_t at = 0;
+        struct variable v;
+        for (const struct arg *a; (a = args_next(args, secret_flags[own], &at)) != NULL;) {
+            if (!read_variable(a, own == 1, &v)) {
+                enum status s = err_set(err, STATUS_INVALID, "expected %s, got \"" STR_FMT "\"",
+                                        secret_forms[own], STR_ARG(a->text));
+                err_field(err, "--%s", a->flag->name);
+                return s;
+            }
+        }
+    }
+    return STATUS_OK;
+}
+
+static void secrets_member(struct jw *w, const struct args *args)
+{
+    jw_key(w, STR("env_secrets"));
+    jw_object_begin(w);
+    for (int own = 0; own < 2; own++) {
+        uint32_t at = 0;
+        struct variable v;
+        for (const struct arg *a; (a = args_next(args, secret_flags[own], &at)) != NULL;) {
+            if (read_variable(a, own == 1, &v)) {
+                jw_key(w, v.name);
+                jw_object_begin(w);
+                jw_member_string(w, STR("credential"), v.credential);
+                text_member(w, STR("key"), v.key);
+                jw_member_bool(w, STR("own"), own == 1);
+                jw_object_end(w);
+            }
+        }
+    }
+    jw_object_end(w);
+}
+
 static void list_member(struct jw *w, struct str key, const struct str *items, uint32_t count)
 {
     if (count == 0) {
@@ -148,6 +226,7 @@ static void write_spec(struct jw *w, const struct args *args)
         jw_member_bool(w, STR("args_are_command"), true);
     }
     pairs_member(w, args, STR("env"), "environment-variable");
+    secrets_member(w, args);
     text_member(w, STR("working_dir"), args_text(args, "working-dir"));
     if (args_has(args, "run-as-user")) {
         jw_member_i64(w, STR("run_as_uid"), (int64_t)getuid());
@@ -243,6 +322,7 @@ static enum status check(const struct cli *cli, const struct args *args, struct 
         s = err_set(err, STATUS_INVALID, "the command to run is missing");
         err_hint(err, "put it behind --, for instance: -- sleep 600");
     }
+    s = s == STATUS_OK ? check_secrets(args, err) : s;
     return s == STATUS_OK ? check_replicas(args, err) : s;
 }
 
@@ -272,6 +352,8 @@ static void name_flag(const struct args *args, struct err *err)
     } rows[] = {
         {STRS("image"),              "image"                              },
         {STRS("env"),                "environment-variable"               },
+        {STRS("env_secrets"),        "env-secret"                         },
+        {STRS("env_secrets"),        "env-my-credentials"                 },
         {STRS("working_dir"),        "working-dir"                        },
         {STRS("run_as_uid"),         "run-as-uid"                         },
         {STRS("run_as_gid"),         "run-as-gid"                         },

@@ -17,6 +17,7 @@
 #include "adapters/sqlite/sqlite.h"
 #include "agent/agent.h"
 #include "api/api.h"
+#include "api/seal.h"
 #include "api/writer.h"
 #include "cmd/serve_keys.h"
 #include "io/clock.h"
@@ -289,6 +290,26 @@ static enum status open_sockets(struct serve *s, struct err *err)
     return status != STATUS_OK ? status : listen_unix(socket_path, &s->local_fd, err);
 }
 
+/* What a pod that starts is given for a secret of a credential. */
+static enum status secret_of(void *ctx, struct uuid credential, struct str key, struct arena *arena,
+                             struct str *out, struct err *err)
+{
+    const struct serve *s = ctx;
+    const struct asset *a = asset_find(&engine_state(s->engine)->assets, credential);
+    for (uint32_t i = 0; a != NULL && i < a->secrets_count; i++) {
+        if (str_eq(a->secrets[i].name, key)) {
+            return seal_open(s->keys.token, seal_about_credential(credential, key, arena),
+                             a->secrets[i].value, arena, out)
+                       ? STATUS_OK
+                       : err_set(err, STATUS_CORRUPT,
+                                 "the secret \"" STR_FMT "\" was sealed with another key",
+                                 STR_ARG(str_clip(key, 100)));
+        }
+    }
+    return err_set(err, STATUS_UNKNOWN, "the credential of the secret \"" STR_FMT "\" is gone",
+                   STR_ARG(str_clip(key, 100)));
+}
+
 static enum status open_agent(struct serve *s, struct err *err)
 {
     struct agent_config config = {
@@ -299,6 +320,8 @@ static enum status open_agent(struct serve *s, struct err *err)
         .labels_count = s->settings->labels_count,
         .hidden = &s->settings->socket_dir,
         .hidden_count = s->settings->socket_dir.len > 0 ? 1 : 0,
+        .secret = secret_of,
+        .secret_ctx = s,
         .pod_files_max = s->files_max,
     };
     enum status status = agent_open(&config, &s->agent, err);

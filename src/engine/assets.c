@@ -109,14 +109,36 @@ static void add_ok(const struct engine *e, const struct asset *a, struct str aut
     }
 }
 
-static void not_imposed(const struct engine *e, struct uuid asset, struct outcome *out)
+static bool takes(const struct pod_spec *p, struct uuid credential)
 {
-    const struct policy *p = policies_imposing(&e->s.policies, asset);
+    for (uint32_t i = 0; i < p->env_count; i++) {
+        if (uuid_eq(p->env[i].credential, credential)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A pod that starts again needs the secrets it was given, and a policy the assets it imposes.
+static void remove_ok(const struct engine *e, const struct asset *a, struct outcome *out)
+{
+    const struct policy *p = policies_imposing(&e->s.policies, a->id);
+    uint32_t count = 0;
+    for (uint32_t i = 0; a->secrets_count > 0 && i < e->s.workloads_count; i++) {
+        const struct workload *w = &e->s.workloads[i];
+        count += !workload_is_terminal(w) &&
+                 (takes(&w->spec.pod, a->id) ||
+                  (w->spec.has_master && takes(&w->spec.master, a->id)));
+    }
     if (p != NULL) {
         out->status = err_set(&out->err, STATUS_CONFLICT,
                               "policy \"" STR_FMT "\" imposes this asset on workloads",
                               STR_ARG(str_clip(p->name, SHOWN_MAX)));
         err_hint(&out->err, "take it out of that policy first");
+    } else if (count > 0) {
+        out->status = err_set(&out->err, STATUS_IN_USE, "%u workload%s it", count,
+                              count == 1 ? " uses" : "s use");
+        err_hint(&out->err, "delete them first, or let them end");
     }
 }
 
@@ -134,7 +156,7 @@ void assets_check(const struct engine *e, const struct input *in, struct outcome
         uuid_format(a->id, text);
         out->status = err_set(&out->err, STATUS_UNKNOWN, "there is no asset %s", text);
     } else if (in->asset.op == ASSET_REMOVE) {
-        not_imposed(e, a->id, out);
+        remove_ok(e, known, out);
     } else if (form_ok(a, out)) {
         (void)name_is_free(&e->s.assets, a, known->kind, known->scope, in->author, out);
     }

@@ -159,6 +159,25 @@ static bool texts_ok(const struct pod_spec *p, struct outcome *out)
     return true;
 }
 
+// Who may name a credential was decided at the edge.
+static bool credentials_ok(const struct engine *e, const struct pod_spec *p, struct outcome *out)
+{
+    for (uint32_t i = 0; i < p->env_count; i++) {
+        const struct env_var *v = &p->env[i];
+        const struct asset *a = asset_find(&e->s.assets, v->credential);
+        if (!uuid_is_zero(v->credential) && (a == NULL || !asset_has_secret(a, v->key))) {
+            out->status = err_set(&out->err, STATUS_UNKNOWN,
+                                  "there is no credential with a secret \"%.*s\" for the variable "
+                                  "%.*s",
+                                  STR_ARG(str_sub(v->key, 0, 100)),
+                                  STR_ARG(str_sub(v->name, 0, 100)));
+            err_field(&out->err, "pod.env");
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool name_ok(struct str name, struct outcome *out)
 {
     bool ok = name.len > 0 && name.len <= WORKLOAD_NAME_LEN_MAX;
@@ -399,8 +418,10 @@ void submit_spec_check(const struct engine *e, const struct submit *s,
     *resolved = s->spec;
     const struct project *project = find_project(e, s->project, out);
     if (project && spec_numbers_ok(&s->spec, out) && texts_ok(&s->spec.pod, out) &&
-        (!s->spec.has_master || texts_ok(&s->spec.master, out)) && pools_known(e, &s->spec, out) &&
-        node_type_ok(e, project, s, out) && ids_ok(e, s, out)) {
+        credentials_ok(e, &s->spec.pod, out) &&
+        (!s->spec.has_master ||
+         (texts_ok(&s->spec.master, out) && credentials_ok(e, &s->spec.master, out))) &&
+        pools_known(e, &s->spec, out) && node_type_ok(e, project, s, out) && ids_ok(e, s, out)) {
         fill_defaults(e, project, s->kind, resolved);
     }
 }

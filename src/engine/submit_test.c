@@ -81,17 +81,17 @@ static void set_both_parts(struct input *in)
     in->submit.spec.pod.gpu_memory_bytes = 1 << 30;
 }
 static struct env_var equals[] = {
-    {STRS("A=B"), STRS("x")}
+    {.name = STRS("A=B"), .value = STRS("x")}
 };
 static struct env_var two_lines[] = {
-    {STRS("A"),    STRS("x")},
-    {STRS("B\nC"), STRS("y")}
+    {.name = STRS("A"),    .value = STRS("x")},
+    {.name = STRS("B\nC"), .value = STRS("y")}
 };
 static struct env_var digit[] = {
-    {STRS("1A"), STRS("")}
+    {.name = STRS("1A"), .value = STRS("")}
 };
 static struct env_var usual[] = {
-    {STRS("_a.b-9"), STRS("=\n")}
+    {.name = STRS("_a.b-9"), .value = STRS("=\n")}
 };
 static void set_env(struct input *in, struct env_var *env, uint32_t count)
 {

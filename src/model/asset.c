@@ -85,3 +85,13 @@ const struct asset *asset_find(const struct assets *a, struct uuid id)
     }
     return NULL;
 }
+
+bool asset_has_secret(const struct asset *a, struct str name)
+{
+    for (uint32_t i = 0; i < a->secrets_count; i++) {
+        if (str_eq(a->secrets[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -71,6 +71,8 @@ struct assets {
 };
 
 const struct asset *asset_find(const struct assets *a, struct uuid id); /* NULL: none */
+/* asset_has_secret: it is a credential that keeps one under that name. */
+bool asset_has_secret(const struct asset *a, struct str name);
 
 /* ---- how they change: one command ---- */
 

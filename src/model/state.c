@@ -52,6 +52,8 @@ const struct record record_drain = RECORD("drain", struct drain, drain_fields);
 static const struct field env_var_fields[] = {
     F_STR(1, struct env_var, name),
     F_STR(2, struct env_var, value),
+    F_UUID(3, struct env_var, credential),
+    F_STR(4, struct env_var, key),
 };
 static const struct record record_env_var = RECORD("env_var", struct env_var, env_var_fields);
 

@@ -84,6 +84,8 @@ struct pod_spec {
     struct str_item *args; /* command and arguments */
     struct env_var {
         struct str name, value;
+        struct uuid credential; /* zero: the value counts; else that of the asset's secret `key` */
+        struct str key;
     } *env;
     uint32_t args_count, env_count;
     bool args_are_command;          /* --command: replaces the image's entry point */

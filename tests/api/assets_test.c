@@ -251,16 +251,80 @@ TEST(assets_are_used_in_a_submit)
     /* Of another kind neither. */
     body = arena_printf(&server.arena, SUBMIT("two", TEAM_A, ENV_ID), cluster, cpu).ptr;
     EXPECT_I64(as(dev, "POST", TRAININGS, body), 404);
-    /* A secret is no variable yet. */
-    env = make(
-        "/api/v1/asset/environment",
-        "{" META(
-            "secret",
-            TEAM_A) ",\"spec\":{\"command\":\"sleep 9\",\"environmentVariables\":[{\"name\":\"P\","
-                    "\"credential\":{\"key\":\"password\"}}]}}");
-    body = arena_printf(&server.arena, SUBMIT("two", TEAM_A, ENV_ID), cluster, env).ptr;
-    EXPECT_I64(as(dev, "POST", TRAININGS, body), 400);
-    EXPECT_STR(at("field"), STR("spec.environmentVariables"));
+    server_stop();
+}
+
+#define CREDENTIALS "/api/v1/asset/credentials"
+#define VARIABLE(from) \
+    "\"spec\":{\"command\":\"sleep 9\",\"environmentVariables\":[{\"name\":\"P\"," from "}]}"
+
+TEST(secrets_of_credentials_are_variables)
+{
+    start();
+    EXPECT_I64(as(root, "GET", "/api/v1/clusters", NULL), 200);
+    const char *cluster = keep("[0].uuid");
+    const char *here = make(
+        CREDENTIALS "/password",
+        "{" META("here", TEAM_A) ",\"spec\":{\"user\":\"u\",\"password\":\"" HIDDEN "\"}}");
+    const char *there = make(
+        CREDENTIALS "/password",
+        "{" META("there", TEAM_B) ",\"spec\":{\"user\":\"u\",\"password\":\"" HIDDEN "\"}}");
+    make(CREDENTIALS "/generic-secret",
+         "{\"meta\":{\"name\":\"own\",\"scope\":\"project\",\"projectId\":" TEAM_A
+         ",\"private\":true},\"spec\":{\"keyValuePairs\":[{\"key\":\"a\",\"value\":\"" HIDDEN
+         "\"},{\"key\":\"b\",\"value\":\"2\"}]}}");
+    const struct {
+        const char *who, *from;
+        long code;
+    } tries[] = {
+        {dev,  VARIABLE("\"secret\":{\"name\":\"here\",\"key\":\"password\"}"), 202},
+        {dev,  VARIABLE("\"secret\":{\"name\":\"here\"}"),                      202},
+        {root, VARIABLE("\"userCredential\":{\"name\":\"own\",\"key\":\"b\"}"), 202},
+        /* of what is not for this project, not one's own, or not there */
+        {root, VARIABLE("\"secret\":{\"name\":\"there\"}"),                     400},
+        {dev,  VARIABLE("\"userCredential\":{\"name\":\"own\",\"key\":\"b\"}"), 400},
+        {dev,  VARIABLE("\"secret\":{\"name\":\"own\",\"key\":\"b\"}"),         400},
+        {dev,  VARIABLE("\"secret\":{\"name\":\"here\",\"key\":\"user\"}"),     400},
+        {root, VARIABLE("\"userCredential\":{\"name\":\"own\"}"),               400},
+        {root, VARIABLE("\"userCredential\":{\"name\":\"here\"}"),              400},
+        {dev,  VARIABLE("\"configMap\":{\"name\":\"here\",\"key\":\"x\"}"),     400},
+    };
+    for (uint32_t i = 0; i < COUNT_OF(tries); i++) {
+        test_row(tries[i].from);
+        const char *body = arena_printf(&server.arena,
+                                        "{\"name\":\"w-%u\",\"projectId\":\"" TEAM_A
+                                        "\",\"clusterId\":\"%s\",%s}",
+                                        i, cluster, tries[i].from)
+                               .ptr;
+        EXPECT_I64(as(tries[i].who, "POST", TRAININGS, body), tries[i].code);
+        EXPECT(!has_secret(&server.body));
+        if (tries[i].code != 202) {
+            EXPECT_STR(at("field"), STR("spec.environmentVariables"));
+        }
+    }
+    /* An environment names one by its id. */
+    for (int i = 0; i < 2; i++) {
+        const char *env = make(
+            "/api/v1/asset/environment",
+            arena_printf(
+                &server.arena,
+                "{\"meta\":{\"name\":\"env-%d\",\"scope\":\"project\",\"projectId\":" TEAM_A
+                "},\"spec\":{\"command\":\"sleep 9\",\"environmentVariables\":[{\"name\":\"P\","
+                "\"credential\":{\"assetId\":\"%s\",\"key\":\"password\"}}]}}",
+                i, i == 0 ? here : there)
+                .ptr);
+        const char *body = arena_printf(&server.arena,
+                                        "{\"name\":\"e-%d\",\"projectId\":\"" TEAM_A
+                                        "\",\"clusterId\":\"%s\"," ENV_ID "}",
+                                        i, cluster, env)
+                               .ptr;
+        EXPECT_I64(as(dev, "POST", TRAININGS, body), i == 0 ? 202 : 400);
+    }
+    EXPECT_I64(as(dev, "GET", PREFIX "/workloads/team-a/w-0", NULL), 200);
+    EXPECT_STR(at("env_secrets.P.credential"), str_from_c(here));
+    EXPECT(doc_at(answer(), STR("env.P")) == NULL);
+    EXPECT_I64(as(root, "DELETE", PATH(CREDENTIALS "/password/%s", here), NULL), 409);
+    EXPECT_I64(as(root, "DELETE", PATH(CREDENTIALS "/password/%s", there), NULL), 202);
     server_stop();
 }
 

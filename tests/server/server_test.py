@@ -67,6 +67,50 @@ def after_a_start_the_journal_comes_to_rest(home):
 
 
 @test
+def secrets_reach_the_job_and_nothing_else(home):
+    s = Server(home).start()
+    check(s.ask("POST", "/plan/apply", PLAN)[0] == 200, "plan")
+    secret = "kept-to-itself-4711"
+    code, made = s.ask("POST", "/api/v1/asset/credentials/generic-secret", json.dumps(
+        {"meta": {"name": "hub", "scope": "tenant"},
+         "spec": {"keyValuePairs": [{"key": "token", "value": secret}]}}))
+    check(code == 202, made)
+    path = "/api/v1/asset/credentials/generic-secret/" + made["meta"]["id"]
+
+    def submit(name):
+        return s.ask("POST", "/workloads", json.dumps(
+            {"name": name, "project": "p", "spec": {
+                "command": ["sh", "-c", "echo $A-$B-$TOKEN"], "env": {"A": "1", "TOKEN": "hidden"},
+                "env_secrets": {"TOKEN": {"credential": "hub", "key": "token"},
+                                "B": {"credential": made["meta"]["id"]}}}}))
+
+    def output(name):
+        until("it is done", lambda: s.ask("GET", f"/workloads/p/{name}")[1]["phase"] == "Completed")
+        connection = Connection(s.socket)
+        connection.request("GET", f"/api/weir/v1/workloads/p/{name}/logs")
+        return connection.getresponse().read().decode().strip()
+
+    check(submit("first")[0] == 201, "submit")
+    check(output("first") == f"1-{secret}-{secret}", output("first"))
+    # What is started later gets what the credential has by then.
+    check(s.ask("PUT", path, json.dumps(
+        {"meta": {"name": "hub"},
+         "spec": {"keyValuePairs": [{"key": "token", "value": "another"}]}}))[0] == 202, "change")
+    check(submit("second")[0] == 201, "submit")
+    check(output("second") == "1-another-another", output("second"))
+    connection = Connection(s.socket)
+    connection.request("DELETE", path)
+    check(connection.getresponse().status == 204, "what is over uses it no more")
+    code, answer = submit("third")
+    check((code, answer["field"]) == (400, "spec.env_secrets.TOKEN"), answer)
+    s.delete_all()
+    s.stop()
+    kept = b"".join(open(os.path.join(s.data, name), "rb").read()
+                    for name in os.listdir(s.data) if name.startswith("weir.db"))
+    check(secret.encode() not in kept and secret not in s.said(), "it stands in the journal or log")
+
+
+@test
 def settings_by_flag_then_environment_then_file(home):
     data = os.path.join(home, "data")
     os.makedirs(data)

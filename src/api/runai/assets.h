@@ -24,6 +24,12 @@ MUST_USE bool credential_read(struct call *c, struct asset *a);
 /* credential_show writes the spec, with keyId for what is secret. */
 void credential_show(struct call *c, struct jw *w, const struct asset *a);
 
+/* credential_use.c: credential_use has the secret `key` ("": its only one) of a credential, by name or id,
+ * stand for the variable of a workload in that scope; own: of one's own private ones. False: err says why
+ * not. */
+MUST_USE bool credential_use(struct call *c, struct str text, struct str key, bool own,
+                             struct scope scope, struct env_var *v, struct err *err);
+
 /* asset_use.c */
 
 /* assets_combine lays a spec over what the assets (a schema Assets, NULL: none) say, where they may be

@@ -2,7 +2,7 @@
 // Credentials: what is secret in them is taken out of the spec and sealed with the key of the server,
 // for this asset and this name alone. It is never shown again.
 #include "api/runai/assets.h"
-#include "api/vouch.h"
+#include "api/seal.h"
 #include "model/limits.h"
 
 enum { KEY_ID_BITS = 31 };
@@ -70,10 +70,8 @@ static bool add_secret(struct call *c, struct asset *a, const struct asset *befo
     s->name = name;
     s->value = STR("");
     if (value.len > 0) {
-        struct str id = uuid_str(a->id, c->arena);
-        struct str about = arena_printf(c->arena, "asset " STR_FMT " " STR_FMT, STR_ARG(id),
-                                        STR_ARG(name));
-        s->value = vouch_seal(c, about.ptr, value);
+        s->value = seal_text(c->api->config.key, seal_about_credential(a->id, name, c->arena),
+                             value, c->arena);
     }
     a->secrets_count++;
     return true;

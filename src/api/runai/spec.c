@@ -4,6 +4,7 @@
 // process on this machine is kept and shown.
 #include <stdarg.h>
 
+#include "api/runai/assets.h"
 #include "api/runai/workloads.h"
 #include "api/shell.h"
 #include "codec/quantity.h"
@@ -23,6 +24,7 @@ enum {
 struct place {
     struct call *c;
     const char *part; /* "spec" or "masterSpec" */
+    struct scope scope;
 };
 
 PRINTF_LIKE(4, 5)
@@ -78,13 +80,39 @@ static bool read_command(const struct place *at, const struct doc *spec, struct 
     return true;
 }
 
+/* A variable whose value is a secret: of a credential by name or id, or of one's own. */
+static bool read_secret(const struct place *at, const struct doc *d, struct env_var *v)
+{
+    static const struct {
+        struct str member, names;
+        bool own;
+    } forms[] = {
+        {STRS("secret"),         STRS("name"),    false},
+        {STRS("userCredential"), STRS("name"),    true },
+        {STRS("credential"),     STRS("assetId"), false},
+    };
+    for (size_t i = 0; i < COUNT_OF(forms); i++) {
+        const struct doc *from = body_get(d, forms[i].member);
+        struct err err = {0};
+        if (from == NULL) {
+            continue;
+        }
+        v->value = STR("");
+        if (!credential_use(at->c, body_str(from, forms[i].names), body_str(from, STR("key")),
+                            forms[i].own, at->scope, v, &err)) {
+            return refuse(at, "environmentVariables", v->name, "variable " STR_FMT ": %s",
+                          STR_ARG(str_clip(v->name, 100)), err.text);
+        }
+    }
+    return true;
+}
+
 static bool read_env(const struct place *at, const struct doc *spec, struct pod_spec *p)
 {
     const struct doc *list = body_get(spec, STR("environmentVariables"));
     p->env = ARENA_ARRAY(at->c->arena, struct env_var, body_count(list));
     for (const struct doc *d = list != NULL ? list->child : NULL; d != NULL; d = d->next) {
-        static const struct str other[] = {STRS("secret"), STRS("configMap"), STRS("podFieldRef"),
-                                           STRS("userCredential"), STRS("credential")};
+        static const struct str other[] = {STRS("configMap"), STRS("podFieldRef")};
         struct str name = body_str(d, STR("name"));
         if (body_bool(d, STR("exclude"), false)) {
             continue;
@@ -97,7 +125,11 @@ static bool read_env(const struct place *at, const struct doc *spec, struct pod_
                               STR_ARG(str_clip(name, 100)), STR_ARG(other[i]));
             }
         }
-        p->env[p->env_count++] = (struct env_var){name, body_str(d, STR("value"))};
+        struct env_var *v = &p->env[p->env_count++];
+        *v = (struct env_var){.name = name, .value = body_str(d, STR("value"))};
+        if (!read_secret(at, d, v)) {
+            return false;
+        }
     }
     return true;
 }
@@ -212,7 +244,7 @@ static bool check_placement(const struct place *at, const struct doc *spec)
 
 bool spec_check(struct call *c, const struct doc *spec)
 {
-    struct place at = {c, "spec"};
+    struct place at = {.c = c, .part = "spec"};
     struct pod_spec ignored = {0};
     return read_security(&at, body_get(spec, STR("security")), &ignored) &&
            check_storage(&at, body_get(spec, STR("storage"))) && check_placement(&at, spec);
@@ -288,10 +320,12 @@ static void read_training(const struct doc *spec, struct workload_spec *s)
     s->parallel_max = parallelism < completions ? parallelism : 0;
 }
 
-static bool read_master(struct call *c, const struct doc *spec, struct workload_spec *s)
+static bool read_master(const struct place *spec_at, const struct doc *spec,
+                        struct workload_spec *s)
 {
+    struct call *c = spec_at->c;
     const struct doc *master = body_get(c->body, STR("masterSpec"));
-    struct place at = {c, "masterSpec"};
+    struct place at = {c, "masterSpec", spec_at->scope};
     if (master == NULL || body_bool(c->body, STR("masterSpecSameAsWorker"), false)) {
         return true;
     }
@@ -347,7 +381,7 @@ static bool read_distributed(const struct place *at, const struct doc *spec,
                                             STRS("MPI"), STRS("XGBoost"), STRS("JAX")};
     s->framework = (enum framework)body_word(spec, STR("distributedFramework"), frameworks,
                                              COUNT_OF(frameworks), FRAMEWORK_PYTORCH);
-    return read_workers(at, spec, s) && read_master(at->c, spec, s);
+    return read_workers(at, spec, s) && read_master(at, spec, s);
 }
 
 static bool read_inference(const struct place *at, const struct doc *spec, struct workload_spec *s)
@@ -365,10 +399,10 @@ static bool read_inference(const struct place *at, const struct doc *spec, struc
     return true;
 }
 
-bool spec_read(struct call *c, enum workload_kind kind, struct workload_spec *s)
+bool spec_read(struct call *c, enum workload_kind kind, struct scope scope, struct workload_spec *s)
 {
     const struct doc *spec = body_get(c->body, STR("spec"));
-    struct place at = {c, "spec"};
+    struct place at = {c, "spec", scope};
     if (!read_spec(&at, spec, s)) {
         return false;
     }

@@ -168,7 +168,7 @@ static void create(struct call *c, enum workload_kind kind)
         return;
     }
     const struct doc *before = c->body;
-    if (!policies_lay_under(c, p, kind) || !spec_read(c, kind, &s->spec)) {
+    if (!policies_lay_under(c, p, kind) || !spec_read(c, kind, scope_of_project(p->id), &s->spec)) {
         return;
     }
     s->asked = asked_text(c, before);
@@ -239,7 +239,7 @@ static void update_inference(struct call *c)
     c->body = merged(c, asked, change, false);
     const struct doc *before = c->body;
     if (policies_lay_under(c, p, WORKLOAD_INFERENCE) &&
-        spec_read(c, WORKLOAD_INFERENCE, &in.submit.spec)) {
+        spec_read(c, WORKLOAD_INFERENCE, c->scope, &in.submit.spec)) {
         in.target = wl->id;
         in.submit.asked = asked_text(c, before);
         submit_mint(&in.submit, c->arena);

@@ -142,7 +142,10 @@ static void show_command(struct call *c, struct jw *w, const struct workload *wl
     jw_key(w, STR("environmentVariables"));
     jw_object_begin(w);
     for (uint32_t i = 0; i < wl->spec.pod.env_count; i++) {
-        jw_member_string(w, wl->spec.pod.env[i].name, wl->spec.pod.env[i].value);
+        const struct env_var *v = &wl->spec.pod.env[i];
+        if (uuid_is_zero(v->credential)) {
+            jw_member_string(w, v->name, v->value);
+        }
     }
     jw_object_end(w);
 }

@@ -35,8 +35,10 @@ void spec_show(struct call *c, struct jw *w, const struct workload *wl);
 /* request_digest tells one request to submit from another, by its body as it came. */
 int64_t request_digest(struct call *c);
 
-/* spec_read reads the spec (and masterSpec) of the body into that of the model; false: answered. */
-MUST_USE bool spec_read(struct call *c, enum workload_kind kind, struct workload_spec *s);
+/* spec_read reads the spec (and masterSpec) of the body, for a workload in that scope, into that of the
+ * model; false: answered. */
+MUST_USE bool spec_read(struct call *c, enum workload_kind kind, struct scope scope,
+                        struct workload_spec *s);
 
 /* spec_check looks at what in a spec weir does not do (security, storage, affinity); false: answered. */
 MUST_USE bool spec_check(struct call *c, const struct doc *spec);
