@@ -332,6 +332,20 @@ static void pods_back(struct call *c, enum workload_kind kind, const struct doc 
     }
 }
 
+/* Those that come from credentials stay what they are. */
+static const struct doc *without_secrets(struct call *c, const struct doc *env,
+                                         const struct doc *given)
+{
+    const struct doc *secrets = body_get(given, STR("env_secrets"));
+    struct doc *out = doc_new(c, DOC_MAP, STR(""), STR(""));
+    for (const struct doc *d = env->child; d != NULL; d = d->next) {
+        if (body_get(secrets, d->key) == NULL) {
+            put(c, out, d->key, d);
+        }
+    }
+    return out;
+}
+
 static const struct doc *ours_of(struct call *c, enum workload_kind kind, const struct doc *spec,
                                  const struct doc *given)
 {
@@ -342,7 +356,8 @@ static const struct doc *ours_of(struct call *c, enum workload_kind kind, const 
         const struct doc *d = body_get(map, r->theirs);
         bool items = r->way == PAIRS; /* some may have been added */
         if (d != NULL && (items || body_get(given, r->ours) == NULL)) {
-            put(c, ours, r->ours, to_ours(c, r->way, map, d));
+            d = to_ours(c, r->way, map, d);
+            put(c, ours, r->ours, str_eq(r->ours, STR("env")) ? without_secrets(c, d, given) : d);
         }
     }
     pods_back(c, kind, spec, given, ours);
@@ -370,7 +385,8 @@ static struct str our_field(struct call *c, struct str path)
     return command ? STR("spec.command") : STR("spec");
 }
 
-static void refuse(struct call *c, const struct policy_breach *breach)
+static void refuse(struct call *c, const struct project *project, enum workload_kind kind,
+                   const struct policy_breach *breach)
 {
     struct problems *problems = ARENA_NEW(c->arena, struct problems);
     struct err err;
@@ -385,6 +401,8 @@ static void refuse(struct call *c, const struct policy_breach *breach)
     }
     problems_to_err(problems, &err);
     c->problems = problems->count > 1 ? problems : NULL;
+    err_hint(&err, "weir policy effective " STR_FMT " -p " STR_FMT " shows what holds there",
+             STR_ARG(show_kind(kind)), STR_ARG(project->name));
     policy_refuse(c, breach, &err);
 }
 
@@ -400,7 +418,7 @@ bool policy_words_lay(struct call *c, const struct project *p, enum workload_kin
     const struct doc *laid = policy_use(c, p, kind, theirs_of(c, kind, given), &master, breach);
     if (laid == NULL) {
         if (breach->count > 0) {
-            refuse(c, breach);
+            refuse(c, p, kind, breach);
         }
         return false;
     }

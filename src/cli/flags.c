@@ -730,6 +730,26 @@ static const struct flag rule[] = {
 };
 SET(flags_rule, "Who, what, where", rule);
 
+static const struct flag policy[] = {
+    {.name = "tenant", .kind = FLAG_BOOL, .help = "That of the tenant"},
+    {.name = "cluster", .kind = FLAG_BOOL, .help = "That of the cluster"},
+    {.name = "department",
+     .kind = FLAG_TEXT,
+     .metavar = "NAME",
+     .offer = OFFER_DEPARTMENT,
+     .help = "That of this department"},
+    PROJECT_FLAG,
+};
+SET(flags_policy, "Whose", policy);
+
+static const struct flag policy_apply[] = {
+    {.name = "name", .kind = FLAG_TEXT, .metavar = "NAME", .help = "What it is called (its kind)"},
+    {.name = "validate-only",
+     .kind = FLAG_BOOL,
+     .help = "Say what is wrong with it, and set nothing"},
+};
+SET(flags_policy_apply, "Change", policy_apply);
+
 static const struct flag get_token[] = {
     {.name = "output",
      .letter = 'o',

@@ -14,4 +14,4 @@ extern const struct flag_set flags_list, flags_describe, flags_sections, flags_p
     flags_rule, flags_login_sso, flags_submit_pods, flags_submit_workers, flags_submit_elastic,
     flags_submit_masterless, flags_submit_slots, flags_submit_policy, flags_submit_master,
     flags_submit_replicas, flags_datasource, flags_credential, flags_new_credential, flags_types,
-    flags_department, flags_new_project, flags_kind;
+    flags_department, flags_new_project, flags_kind, flags_policy, flags_policy_apply;

@@ -15,6 +15,9 @@ command_run run_project_list, run_project_describe, run_department_list, run_dep
 command_run run_asset_list, run_asset_describe, run_type_list;
 /* run_credential.c */
 command_run run_credential_list, run_credential_create, run_credential_delete;
+/* run_policy.c */
+command_run run_policy_list, run_policy_get, run_policy_effective, run_policy_apply,
+    run_policy_delete;
 /* run_unit.c */
 command_run run_unit_create, run_unit_delete;
 /* run_nodepool.c */

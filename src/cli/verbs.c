@@ -30,6 +30,7 @@ const struct group groups[] = {
     {"datasource",          NULL,         "Data sources, to be named in submits"            },
     {"my-credential",       NULL,         "Your own credentials, for variables of workloads"},
     {"workload-type",       NULL,         "Types of workloads"                              },
+    {"policy",              NULL,         "Policies: defaults and rules for workloads"      },
     {"plan",                NULL,         "The tenant plan: who is guaranteed what"         },
 };
 const uint32_t groups_count = COUNT_OF(groups);
@@ -749,6 +750,52 @@ const struct command commands[] = {
      .sets = {&flags_describe},
      .example = "weir plan export > tenants.yaml",
      .run = run_plan_export},
+
+    /* policies */
+    {.path = "policy list",
+     .summary = "List policies",
+     .words = "",
+     .sets = {&flags_list},
+     .example = "weir policy list",
+     .run = run_policy_list},
+    {.path = "policy get",
+     .summary = "Write the policy of a scope as a file",
+     .words = "KIND",
+     .words_min = 1,
+     .words_max = 1,
+     .sets = {&flags_policy, &flags_describe},
+     .text = "KIND is training, workspace, inference or distributed. What it writes is what "
+             "weir policy apply takes.", .example = "weir policy get training --tenant > training.yaml",
+     .run = run_policy_get},
+    {.path = "policy effective",
+     .summary = "Show what holds for workloads of a kind in a scope, and from where",
+     .words = "KIND",
+     .words_min = 1,
+     .words_max = 1,
+     .sets = {&flags_policy, &flags_list},
+     .text = "KIND is training, workspace, inference or distributed. The policies of all scopes "
+             "above and its own are put together; FROM is the scope that a line is from.", .example = "weir policy effective training -p team-a",
+     .run = run_policy_effective},
+    {.path = "policy apply",
+     .summary = "Set the policy of a scope from a file",
+     .words = "KIND FILE",
+     .words_min = 2,
+     .words_max = 2,
+     .offer = OFFER_FILE,
+     .sets = {&flags_policy, &flags_policy_apply, &flags_describe},
+     .text = "KIND is training, workspace, inference or distributed. The file (YAML or JSON, - for "
+             "standard input) has defaults, rules and imposedAssets, and takes the place of the "
+             "policy that the scope has. It holds for what is submitted from then on.", .example = "weir policy apply training training.yaml --department research",
+     .run = run_policy_apply},
+    {.path = "policy delete",
+     .summary = "Delete the policy of a scope",
+     .words = "KIND",
+     .words_min = 1,
+     .words_max = 1,
+     .sets = {&flags_policy},
+     .text = "KIND is training, workspace, inference or distributed.",
+     .example = "weir policy delete training --department research",
+     .run = run_policy_delete},
 
     /* programs of their own */
     {.path = "up",

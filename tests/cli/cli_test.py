@@ -814,6 +814,63 @@ def what_submits_may_name_is_shown(cli):
 
 
 @server_test
+def policies_are_set_and_hold(cli):
+    file = os.path.join(cli.home, "policy.yaml")
+    def write(text):
+        with open(file, "w", encoding="utf-8") as f:
+            f.write(text)
+    write("""defaults:
+  priorityClass: low
+  labels:
+    instances: [{name: team}]
+rules:
+  compute:
+    gpuDevicesRequest: {max: 2}
+  priorityClass:
+    options: [{value: low}, {value: medium}]
+  labels:
+    attributes:
+      value: {required: true}
+""")
+    holds("no policy of its own" in cli.fails(1, "policy", "get", "training", "--tenant"), "none")
+    cli.ok("policy", "apply", "training", file, "--tenant", "--validate-only")
+    equal(cli.json("policy", "list"), [])
+    cli.ok("policy", "apply", "training", file, "--tenant", "--name", "ours")
+    equal([(p["type"], p["meta"]["name"]) for p in cli.json("policy", "list")], [("training", "ours")])
+    holds("ours" in cli.ok("policy", "list"), "list")
+    shown = cli.ok("policy", "effective", "training", "-p", "team-a")
+    for line in ("compute.gpuDevicesRequest", "max 2", "labels[].value", "tenant", "system"):
+        holds(line in shown, line)
+    # What is written is what is read.
+    again = cli.ok("policy", "get", "training", "--tenant")
+    equal(cli.run("policy", "apply", "training", "-", "--tenant", stdin=again.encode())[0], 0)
+    equal(cli.ok("policy", "get", "training", "--tenant"), again)
+    err = cli.fails(1, "training", "submit", "big", "-p", "team-a", "-g", "3", "--label", "team=x",
+                    "--", "true")
+    for word in ("above the maximum 2", "--gpu-devices-request", "policy effective training -p team-a"):
+        holds(word in err, word)
+    holds("--label" in cli.fails(1, "training", "submit", "big", "-p", "team-a", "--label", "a=b",
+                                 "--", "true"), "a label is missing")
+    cli.ok("training", "submit", "fits", "-p", "team-a", "--label", "team=x", "--", "true")
+    equal(cli.json("workload", "describe", "fits", "-p", "team-a")["priority"], "low")
+    # The example of the documentation.
+    with open(os.path.join(TOP, "docs", "policies.md"), encoding="utf-8") as f:
+        write(f.read().split("```yaml\n")[1].split("```")[0])
+    cli.ok("policy", "apply", "training", file, "-p", "team-a", "--validate-only")
+    # Each mistake with its line.
+    write("rules:\n  image: {max: 1}\n  backoffLimit:\n    min: 4\n    max: many\n")
+    err = cli.fails(1, "policy", "apply", "training", file, "-p", "team-a")
+    holds(f"{file}:2:11: policy.rules.image.max" in err, err)
+    holds(f"{file}:5:5: policy.rules.backoffLimit.max" in err, err)
+    write("rules: [")
+    holds(f"{file}:" in cli.fails(1, "policy", "apply", "training", file, "--tenant"), "no YAML")
+    holds("expected training" in cli.fails(2, "policy", "get", "job", "--tenant"), "kind")
+    holds("--tenant" in cli.fails(2, "policy", "get", "training", "--tenant", "--cluster"), "scopes")
+    cli.ok("policy", "delete", "training", "--tenant")
+    holds("no policy" in cli.fails(1, "policy", "delete", "training", "--tenant"), "gone")
+
+
+@server_test
 def each_kind_of_workload_has_its_verbs(cli):
     """A row: the words of the group, the flags, and what is made of them."""
     for group, flags, kind, framework, pods, least, at_once in [

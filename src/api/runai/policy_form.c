@@ -192,14 +192,14 @@
 #define ONE(Name)                                                                             \
     {Name "Policy",                                                                           \
      "meta PolicyMeta, policy " Name "PolicyParts, effective* " Name "PolicyParts, "          \
-     "effectiveUpdatedAt ts"},                                                                \
+     "sourceOfDefaults* map<SourceOfRule>, effectiveUpdatedAt ts"},                           \
         {Name "PolicyOverwriteRequest", "meta* PolicyCreation, policy " Name "PolicyParts?"}, \
         {Name "PolicyChangeRequest",                                                          \
          "meta* PolicyCreation, policy " Name "PolicyParts?, reset [str]?"}
 
 static const struct schema_row schemas[] = {
-    {"SourceOfRule",
-     "scope str?, projectId int?, departmentId str?, clusterId str?, isFallback bool?"},
+    {"SourceOfRule", "scope str?, projectId int?, departmentId str?, clusterId str?, projectName "
+                     "str?, departmentName str?, isFallback bool?"},
     {"DefaultFrom", "field* str, factor num(0..)?"},
     {"PolicyOption", "value* str, displayed str?"},
     {"StringRules", RULE ", options [PolicyOption]?"},
@@ -213,9 +213,9 @@ static const struct schema_row schemas[] = {
     {"AttributeRules", RULE ", options [PolicyOption]?, min any?, max any?, step any?"},
     {"ItemsRules", "instances ItemRules?, attributes map<AttributeRules>?"},
     {"PolicyCreation", META ", scope* 'system'|'tenant'|'cluster'|'department'|'project'"},
-    {"PolicyMeta", META
-     ", scope* 'tenant'|'cluster'|'department'|'project', id* uuid, tenantId* int, createdBy* str, "
-     "createdAt* ts, updatedBy* str, updatedAt* ts"},
+    {"PolicyMeta", META ", scope* 'tenant'|'cluster'|'department'|'project', id* uuid, tenantId* "
+                        "int, createdBy* str, projectName str, departmentName str, "
+                        "createdAt* ts, updatedBy* str, updatedAt* ts"},
     {"PolicyListResponse", "policies* [{type* 'training'|'workspace'|'inference'|'distributed', "
                            "meta* PolicyMeta, status* "
                            "{clusters* [{clusterId* uuid, status* str, errorMessage str?}]}}]"},

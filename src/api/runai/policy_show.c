@@ -11,8 +11,10 @@ static void show_scope(struct call *c, struct jw *w, struct scope s)
         show_cluster_id(c, w, STR("clusterId"));
     } else if (s.kind == SCOPE_DEPARTMENT) {
         show_id(w, STR("departmentId"), s.id);
+        jw_member_string(w, STR("departmentName"), scope_name(c, s));
     } else if (s.kind == SCOPE_PROJECT) {
         jw_member_i64(w, STR("projectId"), s.id);
+        jw_member_string(w, STR("projectName"), scope_name(c, s));
     }
 }
 
@@ -84,7 +86,6 @@ void policy_show(struct call *c, struct jw *w, const struct policy *p)
 
 static void show_source(struct call *c, struct jw *w, const struct policy_stack *s, uint32_t layer)
 {
-    jw_key(w, STR("sourceOfRule"));
     jw_object_begin(w);
     if (s->layers[layer].is_system) {
         jw_member_string(w, STR("scope"), STR("system"));
@@ -100,6 +101,7 @@ static void show_rule(struct call *c, struct jw *w, const struct policy_stack *s
                       const struct doc *rule)
 {
     jw_object_begin(w);
+    jw_key(w, STR("sourceOfRule"));
     show_source(c, w, s, layer);
     for (const struct doc *d = rule->child; d != NULL; d = d->next) {
         jw_key(w, d->key);
@@ -194,6 +196,25 @@ static void show_parts(struct call *c, struct jw *w, const struct policy_stack *
     jw_object_end(w);
 }
 
+/* Rules say themselves where they are from; defaults are values, and have no place for it. */
+static void show_default_sources(struct call *c, struct jw *w, const struct policy_stack *stacks,
+                                 const enum policy_part *parts, uint32_t count)
+{
+    jw_key(w, STR("sourceOfDefaults"));
+    jw_object_begin(w);
+    for (uint32_t i = 0; i < count; i++) {
+        struct str part = policy_part_name(parts[i]);
+        for (uint32_t k = 0; k < stacks[i].merged.defaults_count; k++) {
+            const struct policy_said *said = &stacks[i].merged.defaults[k];
+            jw_key(w, arena_printf(c->arena, STR_FMT "%s" STR_FMT, STR_ARG(part),
+                                   part.len > 0 ? "." : "",
+                                   STR_ARG(policy_field_path(said->field, c->arena))));
+            show_source(c, w, &stacks[i], said->layer);
+        }
+    }
+    jw_object_end(w);
+}
+
 void policy_show_effective(struct call *c, struct jw *w, enum workload_kind kind,
                            struct scope scope, const struct policy *instead)
 {
@@ -216,6 +237,7 @@ void policy_show_effective(struct call *c, struct jw *w, enum workload_kind kind
     show_parts(c, w, stacks, parts, count, true);
     show_imposed(w, kind, policies, policies_count);
     jw_object_end(w);
+    show_default_sources(c, w, stacks, parts, count);
     if (policies_count > 0) {
         show_moment(w, STR("effectiveUpdatedAt"), policy_stack_updated_ms(&stacks[0]));
     }
