@@ -8,20 +8,22 @@
 
 static const struct schema_row schemas[] = {
     {"Error",          "code* int(100..599), status* str, message* str, details* str, field* str, value* "
-              "str, hint* str, request_id* uuid, problems [Problem], changes [Change]"           },
+              "str, hint* str, request_id* uuid, problems [Problem], changes [Change]"    },
     {"Problem",        "severity* 'error'|'warning', line* int, col* int, field* str, text* str, hint* "
-                "str"                                                                          },
-    {"Change",         "kind* 'add'|'remove'|'set', what* str, field* str, from* str, to* str"                },
-    {"PlanCheck",      "errors* int, warnings* int, problems* [Problem]"                                      },
-    {"PlanDiff",       "base_revision* int, changes* [Change]"                                                },
-    {"PlanApplied",    "revision* int, changes* [Change]"                                                     },
-    {"Drain",          "device str, moves bool = true, within_ms int(0..1125899906842624)?, reason str"       },
-    {"Ownership",      "protected* bool"                                                                      },
-    {"Undrain",        "device str"                                                                           },
-    {"Items",          "items* [obj], total int"                                                              },
-    {"WeirSubmission", "name str, name_prefix str, project* str(1..), kind "
-                       "'training'|'workspace'|'inference'|'distributed', spec WeirSpec"},
-    {"SecretRef",      "credential* str(1..), key str, own bool"                                              },
+                "str"                                                                   },
+    {"Change",         "kind* 'add'|'remove'|'set', what* str, field* str, from* str, to* str"         },
+    {"PlanCheck",      "errors* int, warnings* int, problems* [Problem]"                               },
+    {"PlanDiff",       "base_revision* int, changes* [Change]"                                         },
+    {"PlanApplied",    "revision* int, changes* [Change]"                                              },
+    {"Drain",          "device str, moves bool = true, within_ms int(0..1125899906842624)?, reason str"},
+    {"Ownership",      "protected* bool"                                                               },
+    {"Undrain",        "device str"                                                                    },
+    {"Items",          "items* [obj], total int"                                                       },
+    {"WeirSubmission",
+     "name str, name_prefix str, project* str(1..), kind "
+     "'training'|'workspace'|'inference'|'distributed', spec WeirSpec, template str, "
+     "assets {environment str, compute str, datasources [str]}"                                        },
+    {"SecretRef",      "credential* str(1..), key str, own bool"                                       },
     {"WeirSpec",
      "image str, command [str], args_are_command bool, env map<str>, "
      "env_secrets map<SecretRef>, working_dir str,"
@@ -36,7 +38,7 @@ static const struct schema_row schemas[] = {
      "node_type str(..63), priority any, preemptibility 'preemptible'|'non-preemptible', pools "
      "[str],"
      "labels map<str>, annotations map<str>, restart 'never'|'on-failure'|'always',"
-     "backoff_limit int(0..1000), auto_delete_ms int(0..1125899906842624)?"                                   },
+     "backoff_limit int(0..1000), auto_delete_ms int(0..1125899906842624)?"                            },
 };
 
 #define PLAN_READ   "read department, read project, read nodepools at cluster"

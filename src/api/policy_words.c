@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/policy_words.h"
 
+#include "api/asset_words.h"
 #include "api/runai/policies.h"
 #include "api/runai/workloads.h"
 #include "api/shell.h"
@@ -171,14 +172,54 @@ static struct doc *items_of(struct call *c, const struct doc *pairs)
     return list;
 }
 
+/* Where the value of a variable is, when that is a secret; NULL: it is none. */
+static const struct doc *secret_of(const struct doc *variable)
+{
+    static const struct str members[] = {STRS("secret"), STRS("userCredential"),
+                                         STRS("credential")};
+    const struct doc *from = NULL;
+    for (size_t i = 0; i < COUNT_OF(members) && from == NULL; i++) {
+        from = body_get(variable, members[i]);
+    }
+    return from;
+}
+
 static struct doc *pairs_of(struct call *c, const struct doc *items)
 {
     struct doc *map = doc_new(c, DOC_MAP, STR(""), STR(""));
     for (const struct doc *d = items->child; d != NULL; d = d->next) {
         struct doc value = {.kind = DOC_STRING, .text = body_str(d, STR("value"))};
-        put(c, map, body_str(d, STR("name")), &value);
+        if (secret_of(d) == NULL) {
+            put(c, map, body_str(d, STR("name")), &value);
+        }
     }
     return map;
+}
+
+/* Variables that environments and templates take from credentials. */
+static void secrets_back(struct call *c, const struct doc *spec, struct doc *ours)
+{
+    const struct doc *items = body_get(spec, STR("environmentVariables"));
+    struct doc *secrets = copy_of(c, body_get(ours, STR("env_secrets")));
+    for (const struct doc *d = items != NULL ? items->child : NULL; d != NULL; d = d->next) {
+        const struct doc *from = secret_of(d);
+        struct str name = body_str(d, STR("name"));
+        if (from == NULL || body_get(secrets, name) != NULL) {
+            continue;
+        }
+        struct doc *secret = doc_new(c, DOC_MAP, STR(""), STR(""));
+        bool by_id = body_str(from, STR("assetId")).len > 0;
+        add(secret, doc_new(c, DOC_STRING, STR("credential"),
+                            body_str(from, by_id ? STR("assetId") : STR("name"))));
+        add(secret, doc_new(c, DOC_STRING, STR("key"), body_str(from, STR("key"))));
+        struct doc *own = doc_new(c, DOC_BOOL, STR("own"), STR(""));
+        own->boolean = body_get(d, STR("userCredential")) == from;
+        add(secret, own);
+        put(c, secrets, name, secret);
+    }
+    if (secrets->child != NULL) {
+        put(c, ours, STR("env_secrets"), secrets);
+    }
 }
 
 static struct str priority_of(const struct doc *d)
@@ -360,6 +401,7 @@ static const struct doc *ours_of(struct call *c, enum workload_kind kind, const 
             put(c, ours, r->ours, str_eq(r->ours, STR("env")) ? without_secrets(c, d, given) : d);
         }
     }
+    secrets_back(c, spec, ours);
     pods_back(c, kind, spec, given, ours);
     return command_back(c, spec, ours) ? ours : NULL;
 }
@@ -415,7 +457,11 @@ bool policy_words_lay(struct call *c, const struct project *p, enum workload_kin
     if (call_answered(c, &before)) { /* it was allowed when it came first */
         return true;
     }
-    const struct doc *laid = policy_use(c, p, kind, theirs_of(c, kind, given), &master, breach);
+    const struct doc *theirs = theirs_of(c, kind, given);
+    if (!asset_words_lay(c, p, kind, &theirs)) {
+        return false;
+    }
+    const struct doc *laid = policy_use(c, p, kind, theirs, &master, breach);
     if (laid == NULL) {
         if (breach->count > 0) {
             refuse(c, p, kind, breach);

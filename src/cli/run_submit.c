@@ -260,6 +260,12 @@ static void write_spec(struct jw *w, const struct args *args)
     jw_object_end(w);
 }
 
+static bool has_assets(const struct args *args)
+{
+    return args_has(args, "environment") || args_has(args, "compute") ||
+           args_has(args, "datasource");
+}
+
 static bool is_host(struct str image)
 {
     return image.len == 0 || str_eq(image, STR("host"));
@@ -318,12 +324,31 @@ static enum status check(const struct cli *cli, const struct args *args, struct 
         s = err_set(err, STATUS_INVALID,
                     "--run-as-user is your own user and group; leave "
                     "--run-as-uid and --run-as-gid out");
-    } else if (args->tail_count == 0 && is_host(args_text(args, "image"))) {
+    } else if (args->tail_count == 0 && is_host(args_text(args, "image")) &&
+               !args_has(args, "environment") && !args_has(args, "template")) {
         s = err_set(err, STATUS_INVALID, "the command to run is missing");
         err_hint(err, "put it behind --, for instance: -- sleep 600");
     }
     s = s == STATUS_OK ? check_secrets(args, err) : s;
     return s == STATUS_OK ? check_replicas(args, err) : s;
+}
+
+// What is named of the assets that are kept.
+static void assets_member(struct jw *w, const struct args *args)
+{
+    uint32_t at = 0;
+    jw_key(w, STR("assets"));
+    jw_object_begin(w);
+    text_member(w, STR("environment"), args_text(args, "environment"));
+    text_member(w, STR("compute"), args_text(args, "compute"));
+    jw_key(w, STR("datasources"));
+    jw_array_begin(w);
+    for (const struct arg *a; (a = args_next(args, "datasource", &at)) != NULL;) {
+        struct str name = part_of(a->text, "name");
+        jw_string(w, name.len > 0 ? name : a->text);
+    }
+    jw_array_end(w);
+    jw_object_end(w);
 }
 
 static void write_body(struct cli *cli, const struct args *args, struct buf *body)
@@ -338,6 +363,10 @@ static void write_body(struct cli *cli, const struct args *args, struct buf *bod
     }
     jw_member_string(&w, STR("project"), cli_project(cli, args));
     jw_member_string(&w, STR("kind"), str_from_c(workload_family(args->command)->kind));
+    text_member(&w, STR("template"), args_text(args, "template"));
+    if (has_assets(args)) {
+        assets_member(&w, args);
+    }
     jw_key(&w, STR("spec"));
     write_spec(&w, args);
     jw_object_end(&w);
@@ -352,6 +381,10 @@ static void name_flag(const struct args *args, struct err *err)
     } rows[] = {
         {STRS("image"),              "image"                              },
         {STRS("env"),                "environment-variable"               },
+        {STRS("template"),           "template"                           },
+        {STRS("environment"),        "environment"                        },
+        {STRS("compute"),            "compute"                            },
+        {STRS("datasources"),        "datasource"                         },
         {STRS("env_secrets"),        "env-secret"                         },
         {STRS("env_secrets"),        "env-my-credentials"                 },
         {STRS("working_dir"),        "working-dir"                        },
@@ -391,7 +424,7 @@ static void name_flag(const struct args *args, struct err *err)
     struct str member = str_from_c(err->field);
     uint32_t dot = str_find(member, '.');
     struct str of = str_sub(member, 0, dot);
-    if (str_eq(of, STR("spec")) || str_eq(of, STR("pod"))) {
+    if (str_eq(of, STR("spec")) || str_eq(of, STR("pod")) || str_eq(of, STR("assets"))) {
         member = str_sub(member, dot + 1, member.len);
     }
     member = str_sub(member, 0, str_find(member, '['));

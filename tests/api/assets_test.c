@@ -328,6 +328,56 @@ TEST(secrets_of_credentials_are_variables)
     server_stop();
 }
 
+TEST(assets_are_used_by_name_through_weirs_own_path)
+{
+    static const struct {
+        const char *more;
+        long code;
+        const char *field;
+    } wrong[] = {
+        {"\"assets\":{\"environment\":\"nothing\"}",     404, "assets.environment"},
+        {"\"assets\":{\"compute\":\"env\"}",             404, "assets.compute"    },
+        {"\"assets\":{\"datasources\":[\"env\"]}",       404, "assets.datasources"},
+        {"\"template\":\"env\"",                         404, "template"          },
+        {"\"assets\":{\"environment\":\"theirs\"}",      404, "assets.environment"},
+        {"\"assets\":{\"compute\":\"cpu\"},\"spec\":{}", 400, "spec.command"      },
+    };
+    start();
+    make("/api/v1/asset/environment",
+         "{" META("env",
+                  TEAM_A) ",\"spec\":{\"command\":\"sleep 9\",\"environmentVariables\":"
+                          "[{\"name\":\"A\",\"value\":\"1\"},{\"name\":\"B\",\"value\":\"2\"}]}}");
+    make("/api/v1/asset/environment",
+         "{" META("theirs", TEAM_B) ",\"spec\":{\"command\":\"true\"}}");
+    make("/api/v1/asset/compute",
+         "{" TENANT_META("cpu") ",\"spec\":{\"cpuCoreRequest\":0.3,\"cpuMemoryRequest\":\"20M\"}}");
+    make("/api/v1/workload-templates/trainings", "{\"meta\":{\"name\":\"nightly\",\"scopeType\":"
+                                                 "\"tenant\"},\"spec\":{\"command\":\"sleep 8\","
+                                                 "\"backoffLimit\":3}}");
+    EXPECT_I64(as(dev, "POST", PREFIX "/workloads",
+                  "{\"name\":\"one\",\"project\":\"team-a\",\"assets\":{\"environment\":\"env\","
+                  "\"compute\":\"cpu\"},\"spec\":{\"cpu\":0.2,\"env\":{\"B\":\"3\"}}}"),
+               201);
+    EXPECT_STR(at("command[1]"), STR("9"));
+    EXPECT_STR(at("cpu"), STR("0.2"));
+    EXPECT_STR(at("memory"), STR("20000000"));
+    EXPECT_STR(at("env.A"), STR("1"));
+    EXPECT_STR(at("env.B"), STR("3"));
+    EXPECT_I64(as(dev, "POST", PREFIX "/workloads",
+                  "{\"name\":\"two\",\"project\":\"team-a\",\"template\":\"nightly\"}"),
+               201);
+    EXPECT_STR(at("command[1]"), STR("8"));
+    EXPECT_STR(at("backoff_limit"), STR("3"));
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        test_row(wrong[i].more);
+        EXPECT_I64(as(dev, "POST", PREFIX "/workloads",
+                      PATH("{\"name\":\"three\",\"project\":\"team-a\",%s}", wrong[i].more)),
+                   wrong[i].code);
+        EXPECT_STR(at("field"), str_from_c(wrong[i].field));
+    }
+    server_stop();
+}
+
 #define TEMPLATES "/api/v1/workload-templates"
 #define T_META(name, project) \
     "\"meta\":{\"name\":\"" name "\",\"scopeType\":\"project\",\"scopeId\":\"" project "\"}"

@@ -173,6 +173,26 @@ static const struct asset *usable(struct call *c, struct str text, enum asset_cl
     return NULL;
 }
 
+const struct asset *asset_named(struct call *c, struct str text, enum asset_class class,
+                                enum asset_kind kind, struct scope scope)
+{
+    const struct assets *all = assets_of(c);
+    const struct asset *found = NULL;
+    struct uuid id;
+    bool by_id = uuid_parse(text, &id);
+    for (uint32_t i = 0; i < all->rows_count; i++) {
+        const struct asset *a = &all->rows[i];
+        bool named = by_id ? uuid_eq(a->id, id) : str_eq(a->name, text);
+        if (named && asset_kind_info(a->kind)->class == class &&
+            (kind == ASSET_KINDS || a->kind == kind) && asset_seen(c, a) &&
+            scope_contains(&call_grants(c)->book->tree, a->scope, scope) &&
+            (found == NULL || a->scope.kind > found->scope.kind)) {
+            found = a;
+        }
+    }
+    return found;
+}
+
 const struct doc *assets_combine(struct call *c, const struct doc *spec, const struct doc *assets,
                                  struct scope scope, struct err *err)
 {

@@ -32,6 +32,11 @@ MUST_USE bool credential_use(struct call *c, struct str text, struct str key, bo
 
 /* asset_use.c */
 
+/* asset_named finds one of a class, and kind (ASSET_KINDS: any), by name or id that the one who asks may use
+ * in that scope; of several of one name the nearest. NULL: none. */
+const struct asset *asset_named(struct call *c, struct str text, enum asset_class class,
+                                enum asset_kind kind, struct scope scope);
+
 /* assets_combine lays a spec over what the assets (a schema Assets, NULL: none) say, where they may be
  * used by the one who asks in that scope. NULL: err says which may not. */
 const struct doc *assets_combine(struct call *c, const struct doc *spec, const struct doc *assets,
