@@ -154,11 +154,16 @@ void call_fail(struct call *c, const struct err *err)
     buf_done(&c->text);
 }
 
-void call_refuse(struct call *c, const char *what, const struct err *err)
+void call_refused(struct call *c, const char *what, const struct err *err)
 {
     struct origin origin = call_origin(c);
     writer_refused(c->api->writer, c->user, &origin,
                    str_from_c(what != NULL ? what : c->entry->route->id), err);
+}
+
+void call_refuse(struct call *c, const char *what, const struct err *err)
+{
+    call_refused(c, what, err);
     call_fail(c, err);
 }
 

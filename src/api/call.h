@@ -132,6 +132,8 @@ void call_fail(struct call *c, const struct err *err);
 /* call_refuse is call_fail for a command refused at the edge: it is kept for the audit. NULL: under
  * the name of the route. */
 void call_refuse(struct call *c, const char *what, const struct err *err);
+/* call_refused keeps for the audit that a part of the call was refused; the answer tells of it too. */
+void call_refused(struct call *c, const char *what, const struct err *err);
 
 /* ---- asking ---- */
 

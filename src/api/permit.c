@@ -163,7 +163,8 @@ static void answer_unknown_queue(struct call *c, const struct permit *p, struct 
 static void answer_unknown_workload(struct call *c)
 {
     struct err err;
-    if (c->segments.count == 1) {
+    struct uuid id;
+    if (c->segments.count == 1 || uuid_parse(c->segments.items[0], &id)) {
         err_set(&err, STATUS_UNKNOWN, "there is no workload " STR_FMT,
                 STR_ARG(c->segments.items[0]));
     } else {
@@ -285,19 +286,26 @@ static bool deny(struct call *c, const struct permit *p, enum entity e, enum rig
     return false;
 }
 
-/* Only who submitted it, and who administers access there, changes a protected workload. */
-static bool owns(struct call *c, const struct permit *p)
+enum status permit_owns(struct call *c, const struct workload *wl, struct scope scope,
+                        struct err *err)
 {
     const struct identity *identity = &engine_state(c->api->config.engine)->identity;
-    if (p->where != PERMIT_WORKLOAD || !identity->protect_ownership ||
-        (p->asks[0].rights & ~(unsigned)RIGHT_READ) == 0 || str_eq(c->workload->author, c->user) ||
-        access_allows(call_grants(c), ENTITY_ACCESS_RULES, RIGHT_UPDATE, c->scope)) {
+    if (!identity->protect_ownership || str_eq(wl->author, c->user) ||
+        access_allows(call_grants(c), ENTITY_ACCESS_RULES, RIGHT_UPDATE, scope)) {
+        return STATUS_OK;
+    }
+    err_set(err, STATUS_DENIED, "workload \"" STR_FMT "\" is " STR_FMT "'s, and is protected",
+            STR_ARG(wl->name), STR_ARG(wl->author));
+    return err_hint(err, "its owner, or who administers access in the project, may do this");
+}
+
+static bool owns(struct call *c, const struct permit *p)
+{
+    struct err err;
+    if (p->where != PERMIT_WORKLOAD || (p->asks[0].rights & ~(unsigned)RIGHT_READ) == 0 ||
+        permit_owns(c, c->workload, c->scope, &err) == STATUS_OK) {
         return true;
     }
-    struct err err;
-    err_set(&err, STATUS_DENIED, "workload \"" STR_FMT "\" is " STR_FMT "'s, and is protected",
-            STR_ARG(c->workload->name), STR_ARG(c->workload->author));
-    err_hint(&err, "its owner, or who administers access in the project, may do this");
     call_refuse(c, NULL, &err);
     return false;
 }

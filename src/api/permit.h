@@ -47,5 +47,10 @@ struct permit {
 struct permit permit_read(const char *text);
 
 struct call;
+struct workload;
+/* permit_owns: nobody's protection keeps the one who asks from changing the workload, which is in that
+ * scope: it is not protected, or theirs, or they administer access there. STATUS_DENIED says so. */
+MUST_USE enum status permit_owns(struct call *c, const struct workload *wl, struct scope scope,
+                                 struct err *err);
 /* permit_decide answers the call and returns false when it may not go on. */
 MUST_USE bool permit_decide(struct call *c);

@@ -186,7 +186,7 @@ static void unknown(struct call *c, const char *what, const char *noun, const st
     } else {
         err_hint(&err, "weir %s list shows those there are", noun);
     }
-    call_fail(c, &err);
+    call_reject(c, &err);
 }
 
 /* The names of a table's rows, and the row that has the name asked for (rows_count: none). */

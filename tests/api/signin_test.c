@@ -253,6 +253,17 @@ TEST(workloads_of_others_may_be_protected)
     EXPECT_I64(as(dev, "POST", PREFIX "/workloads/team-a/built/suspend", NULL), 403);
     EXPECT_I64(as(dev, "DELETE", PREFIX "/workloads/team-a/built", NULL), 403);
     EXPECT_STR(at("message"), STR("workload \"built\" is ci's, and is protected"));
+    EXPECT_I64(as(dev, "GET", PREFIX "/workloads/team-a/built", NULL), 200);
+    const char *batch = arena_printf(&server.arena,
+                                     "{\"ids\":[\"" STR_FMT "\"],\"action\":\"delete\"}",
+                                     STR_ARG(at("id")))
+                            .ptr;
+    EXPECT_I64(as(dev, "POST", "/api/v1/workloads/batch", batch), 200);
+    EXPECT_STR(at("failed[0].code"), STR("403"));
+    EXPECT_STR(at("failed[0].message"), STR("workload \"built\" is ci's, and is protected"));
+    EXPECT_I64(as(root, "GET", PREFIX "/audit?limit=1", NULL), 200);
+    EXPECT_STR(at("items[0].name"), STR("built"));
+    EXPECT_STR(at("items[0].result"), STR("refused"));
     EXPECT_I64(as(ci, "POST", PREFIX "/workloads/team-a/built/suspend", NULL), 200);
     EXPECT_I64(as(root, "DELETE", PREFIX "/workloads/team-a/built", NULL), 200);
     EXPECT_I64(as(root, "PUT", PREFIX "/ownership", "{\"protected\":false}"), 200);

@@ -72,22 +72,32 @@ static void on_batch_gone(void *arg)
 }
 
 /* As for one workload alone: 404 where one may not even read it, 403 where one may not change it. */
-static bool batch_may(struct call *c, struct batch_item *item, struct uuid id, enum right right)
+static enum status batch_may(struct call *c, const struct batch_item *item,
+                             const struct workload *wl, enum right right, struct err *err)
 {
-    const struct workload *wl = engine_find(c->api->config.engine, id);
-    const struct project *p = wl != NULL ? show_find_project(plan_of(c), wl->project) : NULL;
+    c->workload = NULL; /* of the one before it */
+    c->scope = SCOPE_OF_CLUSTER;
     if (wl == NULL || !sight_workload(call_sight(c), wl)) {
-        item->code = status_info(STATUS_UNKNOWN)->http;
-        item->message = arena_printf(c->arena, "there is no workload " STR_FMT, STR_ARG(item->id));
-        return false;
+        return err_set(err, STATUS_UNKNOWN, "there is no workload " STR_FMT, STR_ARG(item->id));
     }
-    struct scope scope = p != NULL ? scope_of_project(p->id) : SCOPE_OF_CLUSTER;
-    if (!access_allows(call_grants(c), entity_of_kind(wl->kind), right, scope)) {
-        item->code = status_info(STATUS_DENIED)->http;
-        item->message = STR("this is not allowed to you");
-        return false;
+    const struct project *p = show_find_project(plan_of(c), wl->project);
+    c->workload = wl;
+    c->entity = entity_of_kind(wl->kind);
+    c->right = right;
+    if (p != NULL) {
+        c->scope = scope_of_project(p->id);
     }
-    return true;
+    if (!access_allows(call_grants(c), c->entity, right, c->scope)) {
+        return err_set(err, STATUS_DENIED, "this is not allowed to you");
+    }
+    return permit_owns(c, wl, c->scope, err);
+}
+
+static void refuse_item(struct call *c, struct batch_item *item, const struct err *err)
+{
+    item->code = status_info(err->status)->http;
+    item->message = arena_str(c->arena, str_from_c(err->text));
+    call_refused(c, NULL, err);
 }
 
 static void batch(struct call *c)
@@ -112,10 +122,15 @@ static void batch(struct call *c)
         *item = (struct batch_item){.batch = b, .id = d->text};
         bool ok = uuid_parse(d->text, &in.target);
         CHECK(ok); /* the schema saw to it */
-        if (!batch_may(c, item, in.target, action == 0 ? RIGHT_DELETE : RIGHT_UPDATE)) {
+        struct err err;
+        const struct workload *wl = engine_find(c->api->config.engine, in.target);
+        enum right right = action == 0 ? RIGHT_DELETE : RIGHT_UPDATE;
+        enum status status = batch_may(c, item, wl, right, &err);
+        in.origin = call_origin(c);
+        if (status != STATUS_OK) {
+            refuse_item(c, item, &err);
             continue;
         }
-        in.origin = call_origin(c);
         b->waiting++;
         writer_command(c->api->writer, &in, on_batch_item, item);
     }

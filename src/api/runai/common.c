@@ -79,7 +79,7 @@ void fail_unknown(struct call *c, const char *what, struct str id)
     struct err err;
     err_set(&err, STATUS_UNKNOWN, "there is no %s " STR_FMT, what,
             STR_ARG(str_clip(id, SHOWN_MAX)));
-    call_fail(c, &err);
+    call_reject(c, &err);
 }
 
 void fail_field(struct call *c, const char *field, struct str value, const char *format, ...)

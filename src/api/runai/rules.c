@@ -455,6 +455,9 @@ static void next(struct call *c)
             call_command(c, &in, on_item);
             return;
         }
+        if (!b->dry) {
+            call_refused(c, NULL, &i->err);
+        }
         b->at++;
     }
     answer_batch(c, b);

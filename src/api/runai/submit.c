@@ -228,7 +228,7 @@ static void update_inference(struct call *c)
         err_set(&err, STATUS_CONFLICT, "workload \"" STR_FMT "\" was not made through this path",
                 STR_ARG(wl->name));
         err_hint(&err, "submit it again as it should be");
-        call_fail(c, &err);
+        call_reject(c, &err);
         return;
     }
     struct doc *change = ARENA_NEW(c->arena, struct doc);
