@@ -387,6 +387,34 @@ static const struct doc *without_secrets(struct call *c, const struct doc *env,
     return out;
 }
 
+/* A variable that comes from elsewhere than its value or a credential has no word here. */
+static bool values_alone(struct call *c, const struct doc *items)
+{
+    static const struct str words[] = {STRS("name"),          STRS("value"),  STRS("exclude"),
+                                       STRS("description"),   STRS("secret"), STRS("credential"),
+                                       STRS("userCredential")};
+    for (const struct doc *item = items->child; item != NULL; item = item->next) {
+        for (const struct doc *d = item->child; d != NULL; d = d->next) {
+            bool known = d->kind == DOC_NULL;
+            for (size_t i = 0; i < COUNT_OF(words); i++) {
+                known = known || str_eq(d->key, words[i]);
+            }
+            if (!known) {
+                struct err err;
+                err_set(&err, STATUS_UNSUPPORTED,
+                        "\"" STR_FMT "\" comes from a " STR_FMT
+                        ", which cannot be submitted this way",
+                        STR_ARG(str_clip(body_str(item, STR("name")), 100)), STR_ARG(d->key));
+                err_field(&err, "spec.env");
+                err_hint(&err, "submit it by /api/v1/workloads");
+                call_refuse(c, NULL, &err);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 static const struct doc *ours_of(struct call *c, enum workload_kind kind, const struct doc *spec,
                                  const struct doc *given)
 {
@@ -396,6 +424,9 @@ static const struct doc *ours_of(struct call *c, enum workload_kind kind, const 
         const struct doc *map = r->section.len > 0 ? body_get(spec, r->section) : spec;
         const struct doc *d = body_get(map, r->theirs);
         bool items = r->way == PAIRS; /* some may have been added */
+        if (items && d != NULL && !values_alone(c, d)) {
+            return NULL;
+        }
         if (d != NULL && (items || body_get(given, r->ours) == NULL)) {
             d = to_ours(c, r->way, map, d);
             put(c, ours, r->ours, str_eq(r->ours, STR("env")) ? without_secrets(c, d, given) : d);

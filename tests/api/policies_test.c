@@ -389,6 +389,46 @@ TEST(pools_are_the_allowed_ones_where_none_is_named)
     server_stop();
 }
 
+/* What follows from the rest is held to the rules as if it had been said. */
+TEST(what_is_not_said_is_held_to_the_rules_too)
+{
+    start_with("workspaces",
+               POLICY(TENANT,
+                      "{\"environmentVariables\":{\"instances\":[{\"name\":\"P\","
+                      "\"value\":\"1\"}]}}",
+                      "{\"preemptibility\":{\"options\":[{\"value\":\"preemptible\"}]},"
+                      "\"image\":{\"options\":[{\"value\":\"host\"},{\"value\":\"a:1\"}]},"
+                      "\"compute\":{\"gpuDevicesRequest\":{\"max\":0}}}"));
+    EXPECT_I64(submit("workspaces", "a", "{\"command\":\"sleep 9\"}"), 400);
+    EXPECT_STR(at("complianceIssues[0].field"), STR("preemptibility"));
+    EXPECT_I64(submit("workspaces", "a", "{\"command\":\"sleep 9\",\"priorityClass\":\"low\"}"),
+               202);
+    EXPECT_I64(submit("workspaces", "b",
+                      "{\"command\":\"sleep 9\",\"priorityClass\":\"low\",\"compute\":"
+                      "{\"gpuPortionRequest\":0.5}}"),
+               400);
+    EXPECT_STR(at("complianceIssues[0].field"), STR("compute.gpuDevicesRequest"));
+    EXPECT_I64(submit_ours("workspace", "c",
+                           "{\"command\":[\"sleep\",\"9\"],\"priority\":\"low\","
+                           "\"gpu_portion\":0.5}"),
+               400);
+    EXPECT_STR(at("field"), STR("spec.gpu_devices"));
+    EXPECT_I64(submit_ours("workspace", "c",
+                           "{\"command\":[\"sleep\",\"9\"],\"priority\":\"low\",\"env\":"
+                           "{\"Q\":\"2\"}}"),
+               201);
+    EXPECT_STR(at("env.P"), STR("1"));
+    EXPECT_STR(at("env.Q"), STR("2"));
+    EXPECT_I64(as(root, "PUT", P "workspaces",
+                  POLICY(TENANT,
+                         "{\"environmentVariables\":{\"instances\":[{\"name\":\"P\","
+                         "\"configMap\":{\"name\":\"m\",\"key\":\"k\"}}]}}",
+                         "{}")),
+               200);
+    EXPECT_I64(submit_ours("workspace", "d", "{\"command\":[\"sleep\",\"9\"]}"), 501);
+    server_stop();
+}
+
 /* Its answer was lost, and the policy has changed since. */
 TEST(the_same_request_again_is_the_same)
 {
