@@ -601,6 +601,21 @@ static const struct flag config_set[] = {
 };
 SET(flags_config_set, "Settings", config_set);
 
+static const struct flag config_generate[] = {
+    {.name = "file",
+     .letter = 'f',
+     .kind = FLAG_TEXT,
+     .metavar = "FILE",
+     .offer = OFFER_FILE,
+     .help = "Where to write it"},
+};
+SET(flags_config_generate, "File", config_generate);
+
+static const struct flag cluster_set[] = {
+    {.name = "id", .kind = FLAG_TEXT, .metavar = "ID", .help = "The cluster with this id"},
+};
+SET(flags_cluster_set, "Which", cluster_set);
+
 static const struct flag datasource[] = {
     {.name = "type",
      .kind = FLAG_WORD,

@@ -5,8 +5,8 @@
 #include "cli/command.h"
 
 /* run_session.c */
-command_run run_whoami, run_version, run_config_describe, run_config_set, run_project_set, run_help,
-    run_completion, run_complete, run_man, run_docs;
+command_run run_whoami, run_version, run_config_describe, run_config_set, run_config_generate,
+    run_cluster_set, run_project_set, run_help, run_completion, run_complete, run_man, run_docs;
 /* run_login.c */
 command_run run_login, run_login_user, run_login_key, run_logout, run_get_token, run_user_password;
 /* run_tenant.c */

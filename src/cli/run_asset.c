@@ -37,10 +37,11 @@ struct asset {
 static const struct asset *asset_of(const struct args *args)
 {
     static const struct asset assets[] = {
-        {"template",    "/api/v1/workload-templates", "workloadType", "scopeType", true },
-        {"compute",     "/api/v1/asset/compute",      "kind",         "scope",     false},
-        {"environment", "/api/v1/asset/environment",  "kind",         "scope",     false},
-        {"datasource",  "/api/v1/asset/datasource",   "kind",         "scope",     false},
+        {"template",    "/api/v1/workload-templates",   "workloadType", "scopeType", true },
+        {"compute",     "/api/v1/asset/compute",        "kind",         "scope",     false},
+        {"environment", "/api/v1/asset/environment",    "kind",         "scope",     false},
+        {"datasource",  "/api/v1/asset/datasource",     "kind",         "scope",     false},
+        {"pvc",         "/api/v1/asset/datasource/pvc", "kind",         "scope",     false},
     };
     for (uint32_t i = 0; i < COUNT_OF(assets); i++) {
         if (str_starts(str_from_c(args->command->path), str_from_c(assets[i].word))) {

@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/view.h"
+#include "codec/json.h"
 #include "io/file.h"
 
 enum { PAGE_BYTES_MAX = 4 << 20 };
@@ -143,6 +144,85 @@ int run_project_set(struct cli *cli, const struct args *args)
     struct str words[] = {STR("projects"), args->words[0]};
     int failed = get(cli, client_path(&cli->client, COUNT_OF(words), words), &answer);
     return failed ? failed : change(cli, STR("project"), args->words[0]);
+}
+
+int run_cluster_set(struct cli *cli, const struct args *args)
+{
+    struct answer answer;
+    struct err err;
+    struct str name = args->words_count > 0 ? args->words[0] : STR("");
+    struct str id = args_text(args, "id");
+    if ((name.len > 0) == (id.len > 0)) {
+        err_set(&err, STATUS_INVALID, "which cluster?");
+        err_hint(&err, "give its NAME, or --id ID");
+        return cli_usage(cli, args, &err);
+    }
+    int failed = get(cli, STR("/api/v1/clusters"), &answer);
+    const struct doc *d = failed ? NULL : answer.body->child;
+    while (d != NULL &&
+           !str_eq(view_raw(d, id.len > 0 ? "uuid" : "name"), id.len > 0 ? id : name)) {
+        d = d->next;
+    }
+    if (!failed && d == NULL) {
+        err_set(&err, STATUS_UNKNOWN, "there is no cluster \"" STR_FMT "\"",
+                STR_ARG(id.len > 0 ? id : name));
+        d = answer.body->child;
+        err_hint(&err, "this is \"" STR_FMT "\", " STR_FMT, STR_ARG(view_text(d, "name")),
+                 STR_ARG(view_text(d, "uuid")));
+        return cli_fail(cli, &err, NULL);
+    }
+    return failed ? failed : change(cli, STR("cluster.uuid"), view_raw(d, "uuid"));
+}
+
+static enum status write_beside(struct cli *cli, const char *path, struct str text, struct err *err)
+{
+    const char *slash = strrchr(path, '/');
+    struct str dir = slash == NULL ? STR(".")
+                                   : str_sub(str_from_c(path), 0, (uint32_t)(slash - path) + 1);
+    const char *name = arena_cstr(&cli->arena, dir);
+    CLEANUP(file_close) int fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) {
+        return err_set(err, STATUS_IO, "%s cannot be opened", name);
+    }
+    return file_write(fd, slash == NULL ? path : slash + 1, text, 0600, false, err);
+}
+
+/* The settings as another file, to be given to others: the address of the server comes along. */
+int run_config_generate(struct cli *cli, const struct args *args)
+{
+    struct err err;
+    struct buf text;
+    struct jw w;
+    if (!args_has(args, "file")) {
+        err_set(&err, STATUS_INVALID, "to which file?");
+        err_hint(&err, "give -f FILE");
+        return cli_usage(cli, args, &err);
+    }
+    const char *path = arena_cstr(&cli->arena, args_text(args, "file"));
+    buf_init(&text, PAGE_BYTES_MAX);
+    jw_init(&w, &text, true);
+    jw_object_begin(&w);
+    for (const struct doc *d = cli->settings.root->child; d != NULL; d = d->next) {
+        if (!str_eq(d->key, STR("control_plane"))) {
+            jw_key(&w, d->key);
+            jw_doc(&w, d);
+        }
+    }
+    if (cli->client.at.url.len > 0) {
+        jw_key(&w, STR("control_plane"));
+        jw_object_begin(&w);
+        jw_member_string(&w, STR("url"), cli->client.at.url);
+        jw_object_end(&w);
+    }
+    jw_object_end(&w);
+    buf_char(&text, '\n');
+    enum status status = write_beside(cli, path, buf_view(&text), &err);
+    buf_done(&text);
+    if (status != STATUS_OK) {
+        return cli_fail(cli, &err, NULL);
+    }
+    cli_say(cli, "%s is written\n", path);
+    return 0;
 }
 
 /* What is written from the table. */

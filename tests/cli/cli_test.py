@@ -626,6 +626,56 @@ def flags_of_submit_arrive(cli):
 
 
 @server_test
+def ones_own_credentials_reach_ones_own_jobs(cli):
+    path = os.path.join(cli.home, "token")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("kept-to-itself")
+    err = cli.fails(1, "my-credential", "create", "hub", "-p", "team-a")
+    holds("there is nothing to keep" in err, err)
+    cli.ok("my-credential", "create", "hub", "-p", "team-a", "--item", f"token=@{path}")
+    code, _, err = cli.run("my-credential", "create", "reg", "-p", "team-a", "--type",
+                           "dockerRegistry", "--item", "server=r.x", "--item", "user=u",
+                           "--item", "password=", stdin=b"p\n")
+    equal(code, 0, err)
+    equal([line.split()[:2] for line in lines(cli.ok("my-credential", "list", "--no-headers"))],
+          [["hub", "genericSecret"], ["reg", "dockerRegistry"]])
+    equal(len(cli.json("my-credential", "list", "--type", "dockerRegistry")), 1)
+    cli.ok("training", "submit", "own-1", "-p", "team-a", "--env-my-credentials",
+           "name=TOKEN,credential-name=hub,key=token", "--", "sh", "-c", "echo $TOKEN; sleep 600")
+    until("it says it", lambda: cli.ok("training", "logs", "own-1", "-p", "team-a")
+          == "kept-to-itself\n")
+    shown = cli.json("training", "describe", "own-1", "-p", "team-a")
+    equal(shown["env_secrets"]["TOKEN"]["key"], "token")
+    holds("kept-to-itself" not in json.dumps(shown), shown)
+    err = cli.fails(1, "my-credential", "delete", "hub")
+    holds("1 workload uses it" in err, err)
+    err = cli.fails(2, "training", "submit", "own-2", "-p", "team-a", "--env-my-credentials",
+                    "TOKEN=hub", "--", "true")
+    holds("name=VARIABLE,credential-name=NAME,key=KEY" in err, err)
+    err = cli.fails(1, "training", "submit", "own-2", "-p", "team-a", "--env-secret",
+                    "TOKEN=other", "--", "true")
+    holds('there is no credential "other"' in err and "--env-secret" in err, err)
+    gone(cli, "own-1")
+    cli.ok("my-credential", "delete", "hub")
+    cli.ok("my-credential", "delete", "reg")
+    equal(cli.json("my-credential", "list"), [])
+
+
+@server_test
+def the_settings_can_be_given_to_others(cli):
+    err = cli.fails(1, "cluster", "set", "nothing")
+    name, uuid = re.search(r'this is "(.*)", (\S+)', err).groups()
+    cli.ok("cluster", "set", name)
+    equal(cli.json("config", "describe")["cluster"]["uuid"], uuid)
+    cli.ok("cluster", "set", "--id", uuid)
+    path = os.path.join(cli.home, "team.json")
+    cli.ok("config", "generate", "-f", path, "--server", "https://weir.example")
+    equal(json.load(open(path, encoding="utf-8")),
+          {**cli.json("config", "describe"), "control_plane": {"url": "https://weir.example"}})
+    equal(cli.json("pvc", "list"), [])
+
+
+@server_test
 def a_waiting_job_shows_its_reason(cli):
     submit(cli, "holds-all", "-g", "4")
     runs(cli, "holds-all")
