@@ -943,6 +943,12 @@ static const struct flag bench_cycle[] = {
 };
 SET(flags_bench_cycle, "Measuring", bench_cycle);
 
+static const struct flag bench_decide[] = {
+    {.name = "nodes",  .kind = FLAG_WHOLE, .metavar = "N", .help = "Nodes of the cluster (10000)"},
+    {.name = "rounds", .kind = FLAG_WHOLE, .metavar = "N", .help = "Decisions measured (5)"      },
+};
+SET(flags_bench_decide, "Measuring", bench_decide);
+
 static const struct flag bench_packing[] = {
     {.name = "policy",
      .kind = FLAG_WORD,

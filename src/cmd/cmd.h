@@ -4,6 +4,7 @@
 #pragma once
 
 int cmd_bench_cycle(int argc, char **argv);
+int cmd_bench_decide(int argc, char **argv);
 int cmd_bench_packing(int argc, char **argv);
 int cmd_bench_submit(int argc, char **argv);
 int cmd_bench_api(int argc, char **argv);

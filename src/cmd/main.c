@@ -9,6 +9,7 @@
 
 static const struct external externals[] = {
     {"bench cycle",   cmd_bench_cycle  },
+    {"bench decide",  cmd_bench_decide },
     {"bench packing", cmd_bench_packing},
     {"bench submit",  cmd_bench_submit },
     {"bench api",     cmd_bench_api    },

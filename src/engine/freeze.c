@@ -8,6 +8,9 @@
 #include "engine/machine.h"
 #include "model/snapshot.h"
 
+struct pod_here {
+    uint32_t pod, node; /* where it holds a place; IX_NONE */
+};
 struct freezer {
     const struct engine *e;
     uint32_t pool;
@@ -20,8 +23,12 @@ struct freezer {
     uint32_t last_node;            /* row found last: pods of one time are often on one node */
     const struct pool_usage *usage; /* NULL: past use does not count */
     uint32_t *workload_of;          /* [workloads_count]: the same */
-    uint32_t waiting_end; /* of the workload at hand: who waits from here on is held back */
-    struct map type_sets; /* node type -> row in the snapshot's node sets */
+    uint32_t waiting_end;        /* of the workload at hand: who waits from here on is held back */
+    struct map type_sets;        /* node type -> row in the snapshot's node sets */
+    struct map shape_rows;       /* numbers of a shape -> row */
+    ARRAY(struct str) pod_names; /* by place in the workload */
+    ARRAY(struct pod_here) here; /* pods of the workload at hand that are of this pool */
+    ARRAY(uint32_t) evicted;     /* rows of workloads that have not started since */
 };
 
 // A name whose order is that of the numbers.
@@ -253,6 +260,21 @@ static struct snap_shape shape_of(const struct pod_spec *p, uint32_t selected_se
     return s;
 }
 
+// The row of the shape of such pods; those that ask for the same share one.
+static uint32_t shape_row(struct freezer *f, const struct pod_spec *p, uint32_t selected_set)
+{
+    const int64_t numbers[] = {p->gpu_devices, p->gpu_memory_bytes, p->gpu_portion_share,
+                               p->cpu_milli,   p->memory_bytes,     p->single_numa,
+                               selected_set};
+    struct str key = {(const char *)numbers, sizeof(numbers)};
+    uint32_t row = f->s->shapes.count;
+    if (!map_get(&f->shape_rows, key, &row)) {
+        map_put(&f->shape_rows, arena_str(f->arena, key), row);
+        *ARRAY_PUSH(f->arena, &f->s->shapes) = shape_of(p, selected_set);
+    }
+    return row;
+}
+
 static void freeze_holds(struct freezer *f, int64_t memory_bytes, uint32_t node,
                          const struct held_device *devices, uint32_t count)
 {
@@ -305,16 +327,22 @@ static uint32_t may_wait(const struct workload *w)
     return w->pods_count;
 }
 
+// Whether the workload is tried in this pool.
+static bool tried_here(const struct freezer *f, const struct workload *w)
+{
+    return str_eq(w->spec.pools[w->pool_ix].value, f->e->s.plan.pools[f->pool].name);
+}
+
 // Whether pod is part of this pool's snapshot; *node is where it holds its place.
 static bool pod_is_here(struct freezer *f, const struct workload *w, const struct pod *p,
-                        bool tried_here, uint32_t *node)
+                        uint32_t *node)
 {
     *node = IX_NONE;
     if (pod_holds(p)) {
         *node = node_row(f, p->node);
         return f->node_of[*node] != IX_NONE;
     }
-    return tried_here && (p->phase != POD_PENDING || wants_to_run(f, w));
+    return (p->phase != POD_PENDING || wants_to_run(f, w)) && tried_here(f, w);
 }
 
 // The zone in which it holds its place; the first where that is not known any more.
@@ -322,6 +350,15 @@ static uint32_t task_zone(const struct node *n, const struct pod *p)
 {
     uint32_t zone = zone_of(n, p->numa_plus_one - 1);
     return zone < n->zones_count ? zone : 0;
+}
+
+static struct str pod_name(struct freezer *f, uint32_t pod)
+{
+    while (f->pod_names.count <= pod) {
+        struct str name = number_name(f->arena, f->pod_names.count);
+        *ARRAY_PUSH(f->arena, &f->pod_names) = name;
+    }
+    return f->pod_names.items[pod];
 }
 
 static void freeze_task(struct freezer *f, uint32_t workload, uint32_t pod, uint32_t shape,
@@ -336,7 +373,7 @@ static void freeze_task(struct freezer *f, uint32_t workload, uint32_t pod, uint
         freeze_holds(f, workload_pod(w, pod)->gpu_memory_bytes, node, p->devices, p->devices_count);
     }
     *ARRAY_PUSH(f->arena, &f->s->tasks) = (struct snap_task){
-        .name = number_name(f->arena, pod),
+        .name = pod_name(f, pod),
         .tag = pod,
         .workload = {workload},
         .group = {IX_NONE},
@@ -417,15 +454,17 @@ static void freeze_budget(struct freezer *f, uint32_t row, uint32_t first)
 static void freeze_workload(struct freezer *f, uint32_t row)
 {
     const struct workload *w = &f->e->s.workloads[row];
-    struct str pool = f->e->s.plan.pools[f->pool].name;
-    bool tried_here = str_eq(w->spec.pools[w->pool_ix].value, pool);
     int64_t needed = w->spec.pods_min;
-    uint32_t node;
     bool any = false;
+    f->here.count = 0;
     f->waiting_end = may_wait(w);
     for (uint32_t i = 0; i < w->pods_count; i++) {
         const struct pod *p = &w->pods[i];
-        bool here = pod_is_here(f, w, p, tried_here, &node);
+        uint32_t node;
+        bool here = pod_is_here(f, w, p, &node);
+        if (here) {
+            *ARRAY_PUSH(f->arena, &f->here) = (struct pod_here){i, node};
+        }
         bool waits = here && p->phase == POD_PENDING;
         any = any || waits || (here && node != IX_NONE);
         // Members that are done, or hold places in another pool, are not asked for here.
@@ -435,31 +474,26 @@ static void freeze_workload(struct freezer *f, uint32_t row)
     if (!any) {
         return;
     }
-    uint32_t shape = f->s->shapes.count;
     uint32_t set = type_set(f, w->spec.node_type);
-    *ARRAY_PUSH(f->arena, &f->s->shapes) = shape_of(&w->spec.pod, set);
-    if (w->spec.has_master) {
-        *ARRAY_PUSH(f->arena, &f->s->shapes) = shape_of(&w->spec.master, set);
-    }
+    uint32_t shape = shape_row(f, &w->spec.pod, set);
+    uint32_t first_shape = w->spec.has_master ? shape_row(f, &w->spec.master, set) : shape;
     freeze_row(f, row, needed > 0 ? (uint32_t)needed : 0);
     uint32_t first = f->s->tasks.count;
-    for (uint32_t i = 0; i < w->pods_count; i++) {
-        if (pod_is_here(f, w, &w->pods[i], tried_here, &node)) {
-            freeze_task(f, f->workload_of[row], i, shape + (w->spec.has_master && i == 0), w, node);
-        }
+    for (uint32_t i = 0; i < f->here.count; i++) {
+        const struct pod_here *p = &f->here.items[i];
+        freeze_task(f, f->workload_of[row], p->pod, p->pod == 0 ? first_shape : shape, w, p->node);
     }
     freeze_budget(f, row, first);
+    if (w->last_evict_ms != TIME_NEVER && w->last_evict_ms >= w->last_start_ms) {
+        *ARRAY_PUSH(f->arena, &f->evicted) = row;
+    }
 }
 
-// For whom a workload was stopped that has not started since.
+// For whom the workload was stopped, which has not started since.
 static void freeze_evictor(struct freezer *f, uint32_t row)
 {
     const struct workload *w = &f->e->s.workloads[row];
     uint32_t other;
-    if (f->workload_of[row] == IX_NONE || w->last_evict_ms == TIME_NEVER ||
-        w->last_evict_ms < w->last_start_ms) {
-        return;
-    }
     for (uint32_t i = w->events_count; i > 0; i--) {
         const struct event *event = &w->events[i - 1];
         if (event->kind == EVENT_EVICTED) {
@@ -512,6 +546,37 @@ static void freeze_claim(struct freezer *f, const struct claim *c)
     };
 }
 
+// Room for what is likely to come, so that large tables need not move as they grow.
+#define RESERVE(f, list, n)                                                        \
+    ((list)->items = arena_alloc((f)->arena, sizeof(*(list)->items) * ((n) + 1u)), \
+     (list)->cap = (n) + 1)
+
+static void reserve(struct freezer *f)
+{
+    const struct state *s = &f->e->s;
+    uint32_t workloads = 0;
+    uint32_t pods = 0;
+    for (uint32_t i = 0; i < s->workloads_count; i++) {
+        bool lives = s->workloads[i].end_ms == TIME_NEVER;
+        workloads += lives;
+        pods += lives ? s->workloads[i].pods_count : 0;
+    }
+    uint32_t nodes = 0;
+    uint32_t devices = 0;
+    for (uint32_t i = 0; i < s->nodes_count; i++) {
+        bool here = f->e->t.node_rows[i].pool == f->pool;
+        nodes += here;
+        devices += here ? s->nodes[i].devices_count : 0;
+    }
+    RESERVE(f, &f->s->nodes, nodes);
+    RESERVE(f, &f->s->devices, devices);
+    if (s->plan.pools_count == 1) { /* else most may be another pool's */
+        RESERVE(f, &f->s->workloads, workloads);
+        RESERVE(f, &f->s->groups, workloads);
+        RESERVE(f, &f->s->tasks, pods);
+    }
+}
+
 void freeze_pool(const struct engine *e, uint32_t pool, int64_t now_ms, struct arena *arena,
                  struct snapshot *out)
 {
@@ -529,11 +594,13 @@ void freeze_pool(const struct engine *e, uint32_t pool, int64_t now_ms, struct a
     };
     map_init(&f.node_rows, arena);
     map_init(&f.type_sets, arena);
+    map_init(&f.shape_rows, arena);
     for (uint32_t i = 0; i < s->nodes_count; i++) {
         map_put(&f.node_rows, s->nodes[i].name, i);
     }
     snapshot_init(out, now_ms);
     freeze_config(&f);
+    reserve(&f);
     for (uint32_t i = 0; i < s->nodes_count; i++) {
         if (e->t.node_rows[i].pool == pool) {
             freeze_node(&f, i);
@@ -545,8 +612,8 @@ void freeze_pool(const struct engine *e, uint32_t pool, int64_t now_ms, struct a
             freeze_workload(&f, i);
         }
     }
-    for (uint32_t i = 0; i < s->workloads_count; i++) {
-        freeze_evictor(&f, i);
+    for (uint32_t i = 0; i < f.evicted.count; i++) {
+        freeze_evictor(&f, f.evicted.items[i]);
     }
     for (uint32_t i = 0; i < s->claims_count; i++) {
         freeze_claim(&f, &s->claims[i]);

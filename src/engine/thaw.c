@@ -192,10 +192,13 @@ static void thaw_workload(const struct thawer *t, uint32_t ix)
 {
     const struct workload *w = workload_of(t, ix);
     const struct reason *r = &t->d->reasons[ix];
+    bool waits = r->code != REASON_NONE && r->code != REASON_PLACED;
+    if (!waits && w->why.code == 0) {
+        return; // most run on
+    }
     if (w->desired != WANT_RUN || !str_eq(w->spec.pools[w->pool_ix].value, t->pool)) {
         return; // it only holds on to places here
     }
-    bool waits = r->code != REASON_NONE && r->code != REASON_PLACED;
     struct why why = {.code = 0};
     if (waits) {
         why = thaw_why(t, r);
