@@ -16,6 +16,7 @@
 #include "agent/belongs.h"
 #include "agent/checkpoint.h"
 #include "agent/exec.h"
+#include "agent/forward.h"
 #include "agent/pods.h"
 #include "agent/settle.h"
 #include "agent/use.h"
@@ -293,20 +294,34 @@ struct str agent_log_path(const struct agent *a, struct uuid pod, uint32_t attem
     return arena_printf(arena, STR_FMT "/%s/log", STR_ARG(a->pods_dir), name);
 }
 
-enum status agent_exec(struct agent *a, struct uuid pod, const struct str *argv, uint32_t argc,
-                       const struct str *env, uint32_t env_count, bool terminal, int *fd,
-                       struct err *err)
+/* NULL, and said so: it does not run here. */
+static const struct agent_pod *running(const struct agent *a, struct uuid pod, struct err *err)
 {
-    const struct agent_pod *found = NULL;
     for (uint32_t i = 0; i < a->pods_count; i++) {
         const struct agent_pod *p = a->pods[i];
         if (uuid_eq(p->pod, pod) && p->stage == STAGE_CONNECTED &&
             p->status.state == POD_STATE_RUNNING) {
-            found = p;
+            return p;
         }
     }
+    err_set(err, STATUS_UNKNOWN, "the pod is not running on this machine");
+    return NULL;
+}
+
+enum status agent_forward(struct agent *a, struct uuid pod, uint16_t port, int *fd, struct err *err)
+{
+    const struct agent_pod *found = running(a, pod, err);
+    return found == NULL ? STATUS_UNKNOWN
+                         : forward_connect((pid_t)found->status.supervisor_pid, port, fd, err);
+}
+
+enum status agent_exec(struct agent *a, struct uuid pod, const struct str *argv, uint32_t argc,
+                       const struct str *env, uint32_t env_count, bool terminal, int *fd,
+                       struct err *err)
+{
+    const struct agent_pod *found = running(a, pod, err);
     if (found == NULL) {
-        return err_set(err, STATUS_UNKNOWN, "the pod is not running on this machine");
+        return STATUS_UNKNOWN;
     }
     CLEANUP(file_close) int sock = pod_dial(found);
     if (sock < 0) {

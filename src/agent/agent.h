@@ -68,6 +68,11 @@ bool agent_is_pod(pid_t pid);
 struct str agent_log_path(const struct agent *a, struct uuid pod, uint32_t attempt,
                           struct arena *arena);
 
+/* agent_forward connects to a port that a process of the running pod listens on (agent/forward.h).
+ * STATUS_UNKNOWN: the pod does not run here. */
+MUST_USE enum status agent_forward(struct agent *a, struct uuid pod, uint16_t port, int *fd,
+                                   struct err *err);
+
 /* agent_exec runs argv[argc] inside the running pod, with its environment and directory; env
  * ("NAME=value", env_count) comes on top. *fd is a stream socket, non-blocking, the caller's to
  * close, that carries frames (agent/frame.h) on channels 0 to 3; the last one is {"exit":code} on

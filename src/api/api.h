@@ -23,6 +23,8 @@ struct api_host {
      * of one byte (channel 0 to 3), four bytes of length (little-endian) and as many bytes. */
     enum status (*exec)(void *ctx, struct uuid pod, const struct str *argv, uint32_t argc,
                         bool terminal, int *fd, struct err *err);
+    /* Connects to a port that a process of a running pod listens on; *fd is a non-blocking socket. */
+    enum status (*forward)(void *ctx, struct uuid pod, uint16_t port, int *fd, struct err *err);
     /* The process belongs to a pod, or is gone. */
     bool (*is_pod)(void *ctx, pid_t pid);
 };

@@ -222,6 +222,7 @@ void delete_workload(struct call *c);
 void get_why(struct call *c);
 void get_logs(struct call *c);
 void get_exec(struct call *c);
+void get_port_forward(struct call *c);
 void watch_workloads(struct call *c);
 
 void live_changed(struct api *api);

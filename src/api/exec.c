@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exec: a WebSocket on one side, the pod's command on the other. Both carry the same messages, a
-// channel and bytes: here one binary message with the channel as its first byte, there a head of
-// channel and length. While more than PENDING_BYTES_MAX wait for one side, nothing is read from the
+// Exec and port-forward: a WebSocket on one side, the pod's command or a port of the pod on the other.
+// With a command both carry the same messages, a channel and bytes: here one binary message with the
+// channel as its first byte, there a head of channel and length. With a port binary messages carry its
+// bytes as they come, an empty one ends one direction. While more than PENDING_BYTES_MAX wait for one side, nothing is read from the
 // other.
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "api/call.h"
@@ -23,6 +25,7 @@ enum {
     READ_BYTES = 32 * 1024,
     PENDING_BYTES_MAX = 256 * 1024,
     BUFFER_BYTES_MAX = 8 << 20,
+    FORWARDS_MAX = 128, /* open at a time */
 };
 
 struct bridge {
@@ -32,6 +35,8 @@ struct bridge {
     struct buf to_pod, to_client, from_pod;
     struct ws_decoder decoder;
     uint32_t pod_events, client_events;
+    bool raw;      /* a port: bytes, not messages */
+    bool pod_shut; /* the client has no more for it */
     bool pod_done; /* nothing more comes from the command */
     bool closing;  /* the close message is in to_client */
     bool over;
@@ -75,6 +80,13 @@ static void close_client(struct bridge *b, uint16_t code)
 
 static bool add_to_pod(struct bridge *b, struct str message)
 {
+    if (b->raw) {
+        b->pod_shut = b->pod_shut || message.len == 0;
+        if (!b->pod_shut) {
+            buf_str(&b->to_pod, message);
+        }
+        return !b->to_pod.full;
+    }
     if (message.len == 0 || (uint8_t)message.ptr[0] > CHANNEL_MAX) {
         return false;
     }
@@ -108,6 +120,13 @@ static void take_client_messages(struct bridge *b)
 static void take_pod_messages(struct bridge *b)
 {
     size_t at = 0;
+    if (b->raw) {
+        if (b->from_pod.len > 0) {
+            ws_encode(&b->to_client, WS_BINARY, buf_view(&b->from_pod), NULL);
+            buf_clear(&b->from_pod);
+        }
+        return;
+    }
     while (b->from_pod.len - at >= HEAD_BYTES) {
         uint8_t *p = (uint8_t *)b->from_pod.ptr + at;
         size_t len = p[1] | (size_t)p[2] << 8 | (size_t)p[3] << 16 | (size_t)p[4] << 24;
@@ -182,6 +201,9 @@ static void advance(struct bridge *b)
     if (b->pod_fd >= 0 && !write_some(b->pod_fd, &b->to_pod)) {
         buf_clear(
             &b->to_pod); /* a command that has ended reads no more; what it said is still read */
+    }
+    if (b->raw && b->pod_shut && b->pod_fd >= 0 && b->to_pod.len == 0) {
+        (void)shutdown(b->pod_fd, SHUT_WR);
     }
     if (b->pod_done && b->pod_fd >= 0) {
         loop_del(loop, b->pod_fd);
@@ -306,6 +328,26 @@ static const struct pod *running_pod(struct call *c, const struct workload *wl)
     return NULL;
 }
 
+static void bridge_begin(struct call *c, int fd, bool raw, const char *accept)
+{
+    struct bridge *b = mem_alloc(sizeof *b);
+    b->call = c;
+    b->pod_fd = fd;
+    b->raw = raw;
+    b->client_fd = -1;
+    buf_init(&b->to_pod, BUFFER_BYTES_MAX);
+    buf_init(&b->to_client, BUFFER_BYTES_MAX);
+    buf_init(&b->from_pod, BUFFER_BYTES_MAX);
+    ws_decoder_init(&b->decoder, true);
+    b->next = c->api->bridges;
+    c->api->bridges = b;
+    c->request->over = on_over;
+    c->request->over_arg = b;
+    http_set_header(c->request, "Upgrade", STR("websocket"));
+    http_set_header(c->request, "Sec-WebSocket-Accept", str_from_c(accept));
+    http_upgrade(c->request, on_upgraded, b);
+}
+
 void get_exec(struct call *c)
 {
     const struct workload *wl = call_workload(c);
@@ -336,21 +378,49 @@ void get_exec(struct call *c)
         call_fail(c, &err);
         return;
     }
-    struct bridge *b = mem_alloc(sizeof *b);
-    b->call = c;
-    b->pod_fd = fd;
-    b->client_fd = -1;
-    buf_init(&b->to_pod, BUFFER_BYTES_MAX);
-    buf_init(&b->to_client, BUFFER_BYTES_MAX);
-    buf_init(&b->from_pod, BUFFER_BYTES_MAX);
-    ws_decoder_init(&b->decoder, true);
-    b->next = c->api->bridges;
-    c->api->bridges = b;
-    c->request->over = on_over;
-    c->request->over_arg = b;
-    http_set_header(c->request, "Upgrade", STR("websocket"));
-    http_set_header(c->request, "Sec-WebSocket-Accept", str_from_c(accept));
-    http_upgrade(c->request, on_upgraded, b);
+    bridge_begin(c, fd, false, accept);
+}
+
+static bool has_room(struct call *c)
+{
+    struct err err;
+    uint32_t open = 0;
+    for (const struct bridge *b = c->api->bridges; b != NULL; b = b->next) {
+        open += b->raw;
+    }
+    if (open < FORWARDS_MAX) {
+        return true;
+    }
+    err_set(&err, STATUS_BUSY, "%d connections to ports of pods are open already", FORWARDS_MAX);
+    err_hint(&err, "close some that are not used");
+    call_fail(c, &err);
+    return false;
+}
+
+void get_port_forward(struct call *c)
+{
+    const struct workload *wl = call_workload(c);
+    const struct api_host *host = &c->api->config.host;
+    uint16_t port = (uint16_t)body_i64(c->args, STR("port"), 0);
+    char accept[WS_ACCEPT_SIZE];
+    struct err err;
+    if (wl == NULL || !handshake(c, accept) || !has_room(c)) {
+        return;
+    }
+    const struct pod *p = running_pod(c, wl);
+    if (p == NULL) {
+        return;
+    }
+    int fd = -1;
+    enum status status = host->forward == NULL
+                             ? err_set(&err, STATUS_UNSUPPORTED,
+                                       "this server cannot reach the ports of pods")
+                             : host->forward(host->ctx, p->id, port, &fd, &err);
+    if (status != STATUS_OK) {
+        call_fail(c, &err);
+        return;
+    }
+    bridge_begin(c, fd, true, accept);
 }
 
 void exec_stop(struct api *api)

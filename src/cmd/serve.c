@@ -88,6 +88,12 @@ static enum status exec_in(void *ctx, struct uuid pod, const struct str *argv, u
     return agent_exec(s->agent, pod, argv, argc, NULL, 0, terminal, fd, err);
 }
 
+static enum status forward_to(void *ctx, struct uuid pod, uint16_t port, int *fd, struct err *err)
+{
+    const struct serve *s = ctx;
+    return agent_forward(s->agent, pod, port, fd, err);
+}
+
 static bool is_pod(void *ctx, pid_t pid)
 {
     (void)ctx;
@@ -375,7 +381,7 @@ static enum status open_state(struct serve *s, struct err *err)
         .url = public_url(s),
     };
     if (s->agent != NULL) {
-        api.host = (struct api_host){s, log_path, exec_in, is_pod};
+        api.host = (struct api_host){s, log_path, exec_in, forward_to, is_pod};
     }
     s->api = api_new(&api);
     struct writer_config writer = {

@@ -42,7 +42,7 @@ SEVERAL = {"batch_workloads", "access_rules_batch", "access_rules_batch_create"}
 FOR_ALL = {"get_users", "get_user_by_id", "get_service_accounts", "get_service_account_by_id"}
 # With a request that is right, refused to the administrator all the same, and why.
 ROOT_IS_REFUSED = {
-    "exec": {400},                       # it is no WebSocket
+    "exec": {400}, "port_forward": {400},  # it is no WebSocket
     "create_cluster": {409}, "delete_cluster": {409},  # there is one
     "get_access_keys": {403}, "get_access_key_by_id1": {404},  # they are people's own
     "regenerate_access_key_secret": {404},

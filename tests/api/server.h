@@ -133,7 +133,7 @@ static void server_start_with(unsigned what, void (*prepare)(struct world *w))
     struct api_config config = {
         .loop = s->world.loop,
         .engine = s->world.engine,
-        .host = {s, log_path, exec_in, NULL},
+        .host = {s, log_path, exec_in, NULL, NULL},
         .server = STR("box"),
         .now_ms = world_clock,
         .key = s->key,

@@ -19,7 +19,7 @@ SECONDS = sys.argv[3] if len(sys.argv) > 3 else "40"
 CHECKS = ("not_a_server_error", "status_code_conformance", "content_type_conformance",
           "response_schema_conformance", "negative_data_rejection")
 # Left out: what ends the session it is asked with, and streams, which have no end.
-LEFT_OUT = "token|logout|watch|logs|exec|service-accounts|access-rules"
+LEFT_OUT = "token|logout|watch|logs|exec|port-forward|service-accounts|access-rules"
 
 
 def ask(server, path, body):
