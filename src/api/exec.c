@@ -15,6 +15,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "io/clock.h"
 #include "io/file.h"
 #include "io/ws.h"
 #include "model/limits.h"
@@ -25,6 +26,7 @@ enum {
     READ_BYTES = 32 * 1024,
     PENDING_BYTES_MAX = 256 * 1024,
     BUFFER_BYTES_MAX = 8 << 20,
+    LINGER_MS = 2000,
     FORWARDS_MAX = 128, /* open at a time */
 };
 
@@ -35,10 +37,13 @@ struct bridge {
     struct buf to_pod, to_client, from_pod;
     struct ws_decoder decoder;
     uint32_t pod_events, client_events;
-    bool raw;      /* a port: bytes, not messages */
-    bool pod_shut; /* the client has no more for it */
-    bool pod_done; /* nothing more comes from the command */
-    bool closing;  /* the close message is in to_client */
+    bool raw;           /* a port: bytes, not messages */
+    bool pod_shut;      /* the client has no more for it */
+    bool pod_done;      /* nothing more comes from the command */
+    bool closing;       /* the close message is in to_client */
+    bool client_closed; /* it has said so */
+    bool lingering;     /* the close message is sent: until the client has read it and closes too */
+    struct loop_timer linger_timer;
     bool over;
     struct lasting lasting;
 };
@@ -110,6 +115,7 @@ static void take_client_messages(struct bridge *b)
         } else if (m.opcode == WS_PING) {
             ws_encode(&b->to_client, WS_PONG, m.payload, NULL);
         } else if (m.opcode == WS_CLOSE) {
+            b->client_closed = true;
             close_client(b, WS_CLOSE_NORMAL);
         } else if (m.opcode != WS_PONG && (m.opcode != WS_BINARY || !add_to_pod(b, m.payload))) {
             close_client(b, WS_CLOSE_PROTOCOL);
@@ -159,6 +165,7 @@ static void finish(struct bridge *b)
     struct loop *loop = b->call->api->config.loop;
     b->over = true;
     lasting_over(&b->lasting);
+    loop_cancel(loop, &b->linger_timer);
     if (b->pod_fd >= 0) {
         loop_del(loop, b->pod_fd);
         file_close(&b->pod_fd);
@@ -181,7 +188,8 @@ static void set_events(struct bridge *b)
 {
     struct loop *loop = b->call->api->config.loop;
     uint32_t client = (b->to_client.len > 0 ? EPOLLOUT : 0u) |
-                      (!b->closing && b->to_pod.len < PENDING_BYTES_MAX ? EPOLLIN : 0u);
+                      (b->lingering || (!b->closing && b->to_pod.len < PENDING_BYTES_MAX) ? EPOLLIN
+                                                                                          : 0u);
     uint32_t pod = (b->to_pod.len > 0 ? EPOLLOUT : 0u) |
                    (b->to_client.len < PENDING_BYTES_MAX ? EPOLLIN : 0u);
     if (client != b->client_events) {
@@ -192,6 +200,33 @@ static void set_events(struct bridge *b)
         b->pod_events = pod;
         loop_mod(loop, b->pod_fd, pod);
     }
+}
+
+static void on_lingered(void *arg)
+{
+    finish(arg);
+}
+
+/* A socket that is closed while something comes in loses what is on its way out: what the client still
+ * sends is read, until it closes as well. */
+static void linger(struct bridge *b)
+{
+    if (!b->lingering) {
+        b->lingering = true;
+        loop_at(b->call->api->config.loop, &b->linger_timer, clock_mono_ms() + LINGER_MS,
+                on_lingered, b);
+    }
+    set_events(b);
+}
+
+/* What comes after our close message is not looked at but for the client's own. */
+static bool has_closed(struct bridge *b)
+{
+    struct ws_message m;
+    while (!b->client_closed && ws_decoder_take(&b->decoder, &m, NULL) == STATUS_OK) {
+        b->client_closed = m.opcode == WS_CLOSE;
+    }
+    return b->client_closed;
 }
 
 /* After whatever happened: moves what can be moved, ends what has ended. */
@@ -211,11 +246,14 @@ static void advance(struct bridge *b)
         close_client(b, WS_CLOSE_NORMAL);
     }
     bool there = write_some(b->client_fd, &b->to_client);
-    if (!there || b->to_client.full || (b->closing && b->to_client.len == 0)) {
+    bool told = b->closing && b->to_client.len == 0;
+    if (!there || b->to_client.full || (told && b->client_closed)) {
         finish(b);
-        return;
+    } else if (told) {
+        linger(b);
+    } else {
+        set_events(b);
     }
-    set_events(b);
 }
 
 static void on_client(void *arg, int fd, uint32_t events)
@@ -229,6 +267,10 @@ static void on_client(void *arg, int fd, uint32_t events)
             return;
         }
         ws_decoder_feed(&b->decoder, (struct str){bytes, (uint32_t)n});
+        if (b->lingering && has_closed(b)) {
+            finish(b);
+            return;
+        }
         take_client_messages(b);
     }
     advance(b);

@@ -245,6 +245,24 @@ static const struct flag exec[] = {
 };
 SET(flags_exec, "Execution", exec);
 
+static const struct flag forward[] = {
+    {.name = "port",
+     .kind = FLAG_TEXT,
+     .repeat = true,
+     .metavar = "LOCAL:REMOTE",
+     .help = "Port here and the workload's; PORT for the same"},
+    {.name = "address",
+     .kind = FLAG_TEXT,
+     .metavar = "ADDRESS",
+     .help = "Address to listen at here (localhost)"},
+    {.name = "pod", .kind = FLAG_TEXT, .metavar = "ID", .help = "Of this pod; else of the first"},
+    {.name = "pod-running-timeout",
+     .kind = FLAG_DURATION,
+     .metavar = "TIME",
+     .help = "Wait so long for it to run (0s)"},
+};
+SET(flags_forward, "Ports", forward);
+
 static const struct flag watch[] = {
     {.name = "all", .letter = 'A', .kind = FLAG_BOOL, .help = "Of all projects"},
     PROJECT_FLAG,

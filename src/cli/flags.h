@@ -6,7 +6,7 @@
 
 extern const struct flag_set flags_list, flags_describe, flags_sections, flags_project,
     flags_filter, flags_pages, flags_ref, flags_drain, flags_drain_device, flags_undrain,
-    flags_delete, flags_logs, flags_attach, flags_exec, flags_watch, flags_submit,
+    flags_delete, flags_logs, flags_attach, flags_exec, flags_forward, flags_watch, flags_submit,
     flags_submit_compute, flags_submit_run, flags_submit_place, flags_submit_kubernetes,
     flags_config_set, flags_config_generate, flags_cluster_set, flags_plan_change, flags_plan_apply,
     flags_plan_check, flags_up, flags_server, flags_replay, flags_audit, flags_simulate, flags_sim,

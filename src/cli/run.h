@@ -33,6 +33,8 @@ command_run run_workload_list, run_workload_describe, run_workload_suspend, run_
 command_run run_logs, run_attach, run_watch;
 /* run_exec.c */
 command_run run_exec, run_bash;
+/* run_forward.c */
+command_run run_port_forward;
 /* run_sso.c */
 command_run run_login_sso;
 /* run_people.c */

@@ -19,6 +19,7 @@
 #include "cli/cli.h"
 #include "cli/live.h"
 #include "cli/view.h"
+#include "cli/websocket.h"
 #include "cli/workload.h"
 #include "codec/json.h"
 #include "io/clock.h"
@@ -29,23 +30,15 @@
 
 enum channel { CHANNEL_STDIN, CHANNEL_STDOUT, CHANNEL_STDERR, CHANNEL_CONTROL };
 enum {
-    HEAD_BYTES_MAX = 16 * 1024,
-    REFUSAL_BYTES_MAX = 64 * 1024,
     PIECE_BYTES = 16 * 1024,
-    WAIT_MS = 100,
-    SEND_BYTES_MAX = 64 << 20,
     WORDS_MAX = HTTP_ARGS_MAX - 2, /* beside tty and pod */
     WORDS_BYTES_MAX = HTTP_HEADER_BYTES_MAX - HTTP_ANSWER_HEAD_BYTES,
 };
 
 struct session {
     struct cli *cli;
-    struct client_wire wire;
-    bool tty, input; /* input: stdin is still passed on */
-    bool more;       /* perhaps there is something to receive that poll does not tell */
-    struct ws_decoder decoder;
-    struct buf out; /* not yet sent */
-    size_t sent;
+    struct websocket ws;
+    bool tty, input;      /* input: stdin is still passed on */
     int exit_code;        /* -1: not known yet */
     bool closed, refused; /* refused: by the server, which no longer lets us */
 };
@@ -96,151 +89,7 @@ static void enter_raw_mode(void)
     resized = 1; // tells the size for the first time
 }
 
-/* The handshake. */
-
-static struct str header_value(struct str head, struct str name)
-{
-    struct str line;
-    while (str_split(&head, '\n', &line)) {
-        uint32_t colon = str_find(line, ':');
-        if (colon == name.len && strncasecmp(line.ptr, name.ptr, name.len) == 0) {
-            return str_trim(str_sub(line, colon + 1, line.len));
-        }
-    }
-    return STR("");
-}
-
-// For as long as the server may take to answer.
-static ssize_t read_in_time(struct session *s, char *bytes, size_t size)
-{
-    for (;;) {
-        ssize_t n = client_wire_recv(&s->wire, bytes, size);
-        if (n >= 0 || errno != EAGAIN) {
-            return n;
-        }
-        struct pollfd p = {.fd = s->wire.fd, .events = POLLIN};
-        if (poll(&p, 1, WAIT_MS) <= 0 && !client_waits(&s->cli->client)) {
-            errno = ETIMEDOUT;
-            return -1;
-        }
-    }
-}
-
-static enum status write_in_time(struct session *s, struct str bytes, struct err *err)
-{
-    while (bytes.len > 0) {
-        ssize_t n = client_wire_send(&s->wire, bytes.ptr, bytes.len);
-        if (n < 0 && errno != EAGAIN) {
-            return err_set(err, STATUS_UNREACHABLE, "the server ended the connection");
-        }
-        if (n > 0) {
-            bytes = str_sub(bytes, (uint32_t)n, bytes.len - (uint32_t)n);
-            continue;
-        }
-        struct pollfd p = {.fd = s->wire.fd, .events = POLLOUT};
-        if (poll(&p, 1, WAIT_MS) <= 0 && !client_waits(&s->cli->client)) {
-            return client_no_answer(&s->cli->client, err);
-        }
-    }
-    return STATUS_OK;
-}
-
-// Reads until the empty line; what came behind it is kept in all.
-static enum status read_head(struct session *s, struct buf *all, size_t *head_len, struct err *err)
-{
-    for (;;) {
-        char bytes[1024];
-        ssize_t n = read_in_time(s, bytes, sizeof(bytes));
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n < 0 && errno == ETIMEDOUT) {
-            return client_no_answer(&s->cli->client, err);
-        }
-        if (n <= 0 || all->full) {
-            return err_set(err, STATUS_UNREACHABLE, "the server ended the connection");
-        }
-        buf_add(all, bytes, (size_t)n);
-        const char *end = memmem(all->ptr, all->len, "\r\n\r\n", 4);
-        if (end != NULL) {
-            *head_len = (size_t)(end - all->ptr) + 4;
-            return STATUS_OK;
-        }
-    }
-}
-
-// The server would not upgrade: its answer says why.
-static enum status read_refusal(struct session *s, struct buf *all, size_t head_len,
-                                struct answer *answer, struct err *err)
-{
-    struct str head = {all->ptr, (uint32_t)head_len};
-    struct str length = header_value(head, STR("content-length"));
-    int64_t code = 0, wanted = 0;
-    if (!num_parse_i64(str_sub(head, 9, 3), &code) || code < 400 ||
-        (length.len > 0 && !num_parse_i64(length, &wanted))) {
-        return err_set(err, STATUS_INTERNAL, "the server did not upgrade to a WebSocket");
-    }
-    while ((int64_t)(all->len - head_len) < wanted && !all->full) {
-        char bytes[1024];
-        ssize_t n = read_in_time(s, bytes, sizeof(bytes));
-        if (n <= 0) {
-            break;
-        }
-        buf_add(all, bytes, (size_t)n);
-    }
-    struct str body = {all->ptr + head_len, (uint32_t)(all->len - head_len)};
-    return client_read(&s->cli->client, (int)code, true, body, answer, err);
-}
-
-static enum status handshake(struct session *s, struct str path, struct answer *answer,
-                             struct err *err)
-{
-    uint8_t random[16];
-    char key[WS_KEY_SIZE], accept[WS_ACCEPT_SIZE];
-    random_bytes(random, sizeof(random));
-    ws_key(random, key);
-    struct client *c = &s->cli->client;
-    struct str bearer = STR("");
-    if (c->bearer.len > 0) {
-        bearer = arena_printf(&s->cli->arena, "Authorization: Bearer " STR_FMT "\r\n",
-                              STR_ARG(c->bearer));
-    }
-    struct str request = arena_printf(&s->cli->arena,
-                                      "GET /api/weir/v1" STR_FMT " HTTP/1.1\r\nHost: " STR_FMT
-                                      "\r\n" STR_FMT "Connection: Upgrade\r\nUpgrade: websocket\r\n"
-                                      "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n\r\n",
-                                      STR_ARG(path), STR_ARG(client_host(c)), STR_ARG(bearer), key);
-    c->began_ms = clock_mono_ms();
-    enum status status = write_in_time(s, request, err);
-    CLEANUP(buf_done) struct buf all;
-    buf_init(&all, HEAD_BYTES_MAX + REFUSAL_BYTES_MAX);
-    size_t head_len = 0;
-    if (status == STATUS_OK) {
-        status = read_head(s, &all, &head_len, err);
-    }
-    if (status != STATUS_OK) {
-        return status;
-    }
-    struct str head = {all.ptr, (uint32_t)head_len};
-    if (!str_starts(head, STR("HTTP/1.1 101"))) {
-        return read_refusal(s, &all, head_len, answer, err);
-    }
-    if (!ws_accept(str_from_c(key), accept) ||
-        !str_eq(header_value(head, STR("sec-websocket-accept")), str_from_c(accept))) {
-        return err_set(err, STATUS_INTERNAL, "the server's handshake does not answer ours");
-    }
-    ws_decoder_feed(&s->decoder, (struct str){all.ptr + head_len, (uint32_t)(all.len - head_len)});
-    return STATUS_OK;
-}
-
 /* Messages. */
-
-static void send_message(struct session *s, enum ws_opcode opcode, struct str payload)
-{
-    uint8_t mask[4];
-    random_bytes(mask, sizeof(mask));
-    ws_encode(&s->out, opcode, payload, mask);
-}
 
 static void send_channel(struct session *s, enum channel channel, struct str bytes)
 {
@@ -250,7 +99,7 @@ static void send_channel(struct session *s, enum channel channel, struct str byt
     if (bytes.len > 0) {
         memcpy(message + 1, bytes.ptr, bytes.len);
     }
-    send_message(s, WS_BINARY, (struct str){message, bytes.len + 1});
+    websocket_send(&s->ws, WS_BINARY, (struct str){message, bytes.len + 1});
 }
 
 static void send_size(struct session *s)
@@ -279,7 +128,7 @@ static enum status take_message(struct session *s, const struct ws_message *m, s
     struct str rest = str_sub(m->payload, 1, m->payload.len);
     switch (m->opcode) {
     case WS_PING:
-        send_message(s, WS_PONG, m->payload);
+        websocket_send(&s->ws, WS_PONG, m->payload);
         return STATUS_OK;
     case WS_CLOSE:
         s->closed = true;
@@ -311,7 +160,7 @@ static enum status take_messages(struct session *s, struct err *err)
 {
     struct ws_message message;
     while (!s->closed) {
-        enum status status = ws_decoder_take(&s->decoder, &message, err);
+        enum status status = ws_decoder_take(&s->ws.decoder, &message, err);
         if (status == STATUS_UNKNOWN) {
             return STATUS_OK;
         }
@@ -323,33 +172,13 @@ static enum status take_messages(struct session *s, struct err *err)
     return STATUS_OK;
 }
 
-// The library may hold more than the descriptor shows: it is asked again until it has nothing.
 static enum status receive(struct session *s, struct err *err)
 {
-    char bytes[PIECE_BYTES];
-    ssize_t n = client_wire_recv(&s->wire, bytes, sizeof(bytes));
-    s->more = n > 0;
-    if (n < 0 && errno == EAGAIN) {
-        return STATUS_OK;
-    }
-    if (n <= 0) {
+    if (!websocket_recv(&s->ws)) {
         s->closed = true;
         return STATUS_OK;
     }
-    ws_decoder_feed(&s->decoder, (struct str){bytes, (uint32_t)n});
     return take_messages(s, err);
-}
-
-// A server that has ended the session takes nothing more, but what it said is still to be read.
-static void flush(struct session *s)
-{
-    ssize_t n = client_wire_send(&s->wire, s->out.ptr + s->sent, s->out.len - s->sent);
-    bool gone = n < 0 && errno != EAGAIN;
-    s->sent += n > 0 ? (size_t)n : 0;
-    if (gone || s->sent == s->out.len) {
-        buf_clear(&s->out);
-        s->sent = 0;
-    }
 }
 
 static void pass_input(struct session *s)
@@ -374,19 +203,19 @@ static enum status talk(struct session *s, struct err *err)
             resized = 0;
             send_size(s);
         }
-        bool pending = s->out.len > s->sent;
+        bool pending = s->ws.out.len > s->ws.sent;
         struct pollfd fds[] = {
-            {.fd = s->wire.fd,                                               .events = (short)(POLLIN | (pending ? POLLOUT : 0))},
+            {.fd = s->ws.wire.fd,                                               .events = (short)(POLLIN | (pending ? POLLOUT : 0))},
             // Nothing more is read while much waits to be sent.
-            {.fd = s->input && s->out.len < PIECE_BYTES ? STDIN_FILENO : -1, .events = POLLIN                                   },
+            {.fd = s->input && s->ws.out.len < PIECE_BYTES ? STDIN_FILENO : -1, .events = POLLIN                                   },
         };
-        if (poll(fds, COUNT_OF(fds), s->more ? 0 : -1) < 0) {
+        if (poll(fds, COUNT_OF(fds), s->ws.more ? 0 : -1) < 0) {
             continue; // a signal
         }
         if (pending && (fds[0].revents & POLLOUT) != 0) {
-            flush(s);
+            websocket_flush(&s->ws);
         }
-        if (s->more || (fds[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
+        if (s->ws.more || (fds[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
             status = receive(s, err);
         }
         if (status == STATUS_OK && fds[1].revents != 0) {
@@ -439,17 +268,12 @@ static int execute(struct cli *cli, const struct args *args, bool input, bool tt
         return failed;
     }
     tty = tty && isatty(STDIN_FILENO);
-    struct session s = {
-        .cli = cli, .wire = {.fd = -1}, .tty = tty, .input = input, .exit_code = -1};
-    ws_decoder_init(&s.decoder, false);
-    buf_init(&s.out, SEND_BYTES_MAX);
+    struct session s = {.cli = cli, .tty = tty, .input = input, .exit_code = -1};
+    websocket_init(&s.ws, cli);
     struct str whole = exec_path(cli, args, path, tty, words, count);
     enum status status = check_length(whole, count, &err);
     if (status == STATUS_OK) {
-        status = client_wire_open(&cli->client, &s.wire, &err);
-    }
-    if (status == STATUS_OK) {
-        status = handshake(&s, whole, &answer, &err);
+        status = websocket_open(&s.ws, whole, &answer, &err);
     }
     if (status == STATUS_OK) {
         fflush(stdout);
@@ -467,9 +291,7 @@ static int execute(struct cli *cli, const struct args *args, bool input, bool tt
         status = err_set(&err, STATUS_UNREACHABLE, "the connection ended before the command did");
         err_hint(&err, "weir workload describe shows whether the workload still runs");
     }
-    client_wire_close(&s.wire);
-    ws_decoder_done(&s.decoder);
-    buf_done(&s.out);
+    websocket_done(&s.ws);
     return status == STATUS_OK ? s.exit_code : cli_fail(cli, &err, answer.body);
 }
 

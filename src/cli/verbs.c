@@ -37,6 +37,10 @@ const struct group groups[] = {
 const uint32_t groups_count = COUNT_OF(groups);
 
 #define WORKLOADS "NAME..."
+#define FORWARD_TEXT                                                                      \
+    "It goes on until Ctrl-C. Reached is what processes of the pod itself listen on, at " \
+    "127.0.0.1, "                                                                         \
+    "0.0.0.0 or [::] of the server's machine."
 #define TAIL_TEXT                                                                                  \
     "The words behind -- are the command (with an image: its arguments, or with -c what replaces " \
     "its entrypoint). Flags must stand before --; what follows it belongs to the command."
@@ -112,6 +116,16 @@ const uint32_t groups_count = COUNT_OF(groups);
          .sets = {&flags_ref, &flags_exec},                                             \
          .example = "weir " brief " bash team-a-job-1 -p team-a",                       \
          .run = run_bash},                                                              \
+        {.path = group " port-forward",                                                 \
+         .summary = "Lead ports of this machine to ports of one of the running " what   \
+                    " workloads",                                                       \
+         .words = "[NAME]",                                                             \
+         .words_max = 1,                                                                \
+         .offer = OFFER_WORKLOAD,                                                       \
+         .sets = {&flags_ref, &flags_forward},                                          \
+         .text = FORWARD_TEXT,                                                          \
+         .example = "weir " brief " port-forward team-a-job-1 --port 8080:80",          \
+         .run = run_port_forward},                                                      \
     {                                                                                   \
         .path = group " attach",                                                        \
         .summary = "Wait until one of the " what                                        \
@@ -620,6 +634,15 @@ const struct command commands[] = {
      .sets = {&flags_ref, &flags_exec},
      .example = "weir workload exec team-a-job-1 -p team-a -it -- bash",
      .run = run_exec},
+    {.path = "workload port-forward",
+     .summary = "Lead ports of this machine to ports of a running workload",
+     .words = "[NAME]",
+     .words_max = 1,
+     .offer = OFFER_WORKLOAD,
+     .sets = {&flags_ref, &flags_forward},
+     .text = FORWARD_TEXT,
+     .example = "weir workload port-forward team-a-job-1 -p team-a --port 8080:80",
+     .run = run_port_forward},
     {.path = "workload watch",
      .summary = "Show workloads as they change",
      .words = "",

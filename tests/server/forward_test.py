@@ -6,13 +6,17 @@ job itself listens on is reached. Prints TAP.
 usage: forward_test.py WEIR"""
 
 import asyncio
+import http.client
 import os
+import signal
 import socket
+import subprocess
 import sys
+import threading
 
 import websockets
 
-from world import DEADLINE_S, PLAN, Server, check, main, test, until
+from world import DEADLINE_S, PLAN, WEIR, Server, check, main, test, until
 
 SERVE = "import http.server,socketserver,os;os.chdir({home!r});" \
     "s=socketserver.ThreadingTCPServer(({host!r},0),http.server.SimpleHTTPRequestHandler);" \
@@ -153,6 +157,74 @@ def it_ends_with_either_side(home):
 
     asyncio.run(client_has_no_more())
     asyncio.run(asyncio.wait_for(job_ends(), DEADLINE_S))
+    s.delete_all()
+    check(s.stop() == 0, "exit status")
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Cli:
+    """`weir … port-forward` while it goes on."""
+
+    def __init__(self, server, *words):
+        self.process = subprocess.Popen(
+            [WEIR, "--socket", server.socket, "--config-path", server.home, *words],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+
+    def ends(self, code):
+        """What it says."""
+        out, err = self.process.communicate(timeout=DEADLINE_S)
+        check(self.process.returncode == code, f"{self.process.returncode}: {out}{err}")
+        return out + err
+
+
+@test
+def the_command_leads_ports_there(home):
+    s = World(home).begin()
+    with open(os.path.join(home, "big"), "wb") as f:
+        f.write(os.urandom(BIG))
+    with open(os.path.join(home, "big"), "rb") as f:
+        content = f.read()
+    remote, here, nothing = s.serves("web"), free_port(), free_port()
+    go = Cli(s, "training", "port-forward", "web", "-p", "p", "--port", f"{here}:{remote}",
+             "--port", str(nothing))
+    said = [go.process.stdout.readline() for _ in range(2)]
+    check(said == [f"127.0.0.1:{here} leads to port {remote}\n",
+                   f"127.0.0.1:{nothing} leads to port {nothing}\n"], said)
+
+    def get(results, n):
+        connection = http.client.HTTPConnection("127.0.0.1", here, timeout=DEADLINE_S)
+        connection.request("GET", "/big")
+        results[n] = connection.getresponse().read() == content
+
+    results = {}
+    threads = [threading.Thread(target=get, args=(results, n)) for n in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(DEADLINE_S)
+    check(results == {n: True for n in range(6)}, results)
+    with socket.create_connection(("127.0.0.1", nothing), DEADLINE_S) as c:
+        c.settimeout(DEADLINE_S)
+        check(c.recv(1) == b"", "what nobody listens on is closed")
+    with socket.create_connection(("127.0.0.1", here), DEADLINE_S) as slow:
+        slow.sendall(b"GET /big HTTP/1.0\r\n\r\n")  # and reads nothing
+        get(results, 7)
+        check(results[7], "another is not held up")
+    go.process.send_signal(signal.SIGTERM)
+    err = go.process.communicate(timeout=DEADLINE_S)[1]
+    check(f"no process of the pod listens at 127.0.0.1:{nothing}" in err, err)
+    for words, code, wanted in (
+            (("training", "port-forward", "web", "-p", "p"), 2, "LOCAL:REMOTE"),
+            (("training", "port-forward", "web", "-p", "p", "--port", "80:0"), 2, "80:0"),
+            (("training", "port-forward", "web", "-p", "p", "--port", "x"), 2, '"x"'),
+            (("workspace", "port-forward", "web", "-p", "p", "--port", "1:2"), 1, "of another kind"),
+            (("workload", "port-forward", "none", "-p", "p", "--port", "1:2"), 1, "has no workload")):
+        check(wanted in Cli(s, *words).ends(code), f"{words}")
     s.delete_all()
     check(s.stop() == 0, "exit status")
 
