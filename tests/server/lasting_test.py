@@ -176,6 +176,26 @@ def they_end_with_the_session_and_the_right(home):
 
 
 @test
+def they_end_when_one_leaves_the_group_that_may(home):
+    s = World(home).begin()
+    s.root = s.hire("root@x", "System administrator",
+                    {"scopeType": "tenant", "scopeId": "1"})["token"]
+    user = s.local("POST", "/api/v1/users", {"email": "member@x", "groups": ["ops", "staff"]})
+    s.local("POST", "/api/v1/authorization/access-rules", {
+        "subjectId": "ops", "subjectType": "group", "roleId": s.roles["Developer"],
+        "scopeType": "project", "scopeId": s.project})
+    mine = s.lasting(s.token({"grantType": "password", "username": "member@x",
+                              "password": user["tempPassword"]}))
+    s.change("PUT", f"/api/v1/users/{user['id']}/groups", {"groups": ["ops"]})
+    check(all(one.ended_at is None for one in mine.values()), "still in the group")
+    s.change("PUT", f"/api/v1/users/{user['id']}/groups", {"groups": ["staff"]})
+    for kind, one in mine.items():
+        until(f"{kind} ends", lambda one=one: one.ended_at)
+    s.delete_all()
+    check(s.stop() == 0, "exit status")
+
+
+@test
 def they_end_with_the_service_account(home):
     s = World(home).begin()
     s.root = s.hire("root@x", "System administrator",
