@@ -6,6 +6,7 @@ job itself listens on is reached. Prints TAP.
 usage: forward_test.py WEIR"""
 
 import asyncio
+import atexit
 import http.client
 import os
 import signal
@@ -174,6 +175,12 @@ class Cli:
         self.process = subprocess.Popen(
             [WEIR, "--socket", server.socket, "--config-path", server.home, *words],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+        atexit.register(self.process.kill)  # whatever fails, its ports are free again
+
+    def stop(self):
+        """What it said on its way."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.communicate(timeout=DEADLINE_S)[1]
 
     def ends(self, code):
         """What it says."""
@@ -215,15 +222,14 @@ def the_command_leads_ports_there(home):
         slow.sendall(b"GET /big HTTP/1.0\r\n\r\n")  # and reads nothing
         get(results, 7)
         check(results[7], "another is not held up")
-    go.process.send_signal(signal.SIGTERM)
-    err = go.process.communicate(timeout=DEADLINE_S)[1]
+    err = go.stop()
     check(f"no process of the pod listens at 127.0.0.1:{nothing}" in err, err)
     for words, code, wanted in (
             (("training", "port-forward", "web", "-p", "p"), 2, "LOCAL:REMOTE"),
             (("training", "port-forward", "web", "-p", "p", "--port", "80:0"), 2, "80:0"),
             (("training", "port-forward", "web", "-p", "p", "--port", "x"), 2, '"x"'),
-            (("workspace", "port-forward", "web", "-p", "p", "--port", "1:2"), 1, "of another kind"),
-            (("workload", "port-forward", "none", "-p", "p", "--port", "1:2"), 1, "has no workload")):
+            (("workspace", "port-forward", "web", "-p", "p", "--port", f"{nothing}:2"), 1, "of another kind"),
+            (("workload", "port-forward", "none", "-p", "p", "--port", f"{nothing}:2"), 1, "has no workload")):
         check(wanted in Cli(s, *words).ends(code), f"{words}")
     s.delete_all()
     check(s.stop() == 0, "exit status")
