@@ -17,6 +17,7 @@
 #include "api/steady.h"
 #include "base/array.h"
 #include "base/check.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "engine/replay.h"
 #include "io/clock.h"
@@ -72,6 +73,11 @@ struct writer {
 
     int64_t refused_second;
     uint32_t refused_count, refused_dropped;
+    struct {
+        uint64_t author;
+        uint32_t count;
+    } refused_by[WRITER_REFUSED_MAX]; /* [refused_authors], in that second */
+    uint32_t refused_authors;
     bool stopping;
     struct steady time;
 };
@@ -439,6 +445,28 @@ void writer_command(struct writer *w, const struct input *command, writer_done *
     done(arg, &outcome);
 }
 
+/* Whoever floods the audit hides what others were refused as little as can be. */
+static bool keeps_refused(struct writer *w, struct str author)
+{
+    uint64_t hash = hash_bytes(author.ptr, author.len, 0);
+    uint32_t i = 0;
+    while (i < w->refused_authors && w->refused_by[i].author != hash) {
+        i++;
+    }
+    if (w->refused_count >= WRITER_REFUSED_MAX) {
+        return false;
+    }
+    if (i == w->refused_authors) {
+        w->refused_authors++;
+        w->refused_by[i].author = hash;
+        w->refused_by[i].count = 0;
+    }
+    bool keeps = w->refused_by[i].count < WRITER_REFUSED_PER_SECOND;
+    w->refused_by[i].count += keeps;
+    w->refused_count += keeps;
+    return keeps;
+}
+
 void writer_refused(struct writer *w, struct str author, const struct origin *origin,
                     struct str what, const struct err *err)
 {
@@ -449,13 +477,13 @@ void writer_refused(struct writer *w, struct str author, const struct origin *or
         }
         w->refused_second = second;
         w->refused_count = 0;
+        w->refused_authors = 0;
         w->refused_dropped = 0;
     }
-    if (w->refused_count >= WRITER_REFUSED_PER_SECOND || w->failed || w->stopping) {
+    if (w->failed || w->stopping || !keeps_refused(w, author)) {
         w->refused_dropped++;
         return;
     }
-    w->refused_count++;
     struct input in = {.kind = INPUT_REFUSED, .version = INPUT_VERSION, .author = author};
     in.origin = *origin;
     in.refused.what = what;

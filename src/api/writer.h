@@ -43,8 +43,9 @@ struct writer_report {
 };
 
 enum {
-    WRITER_WAITING_MAX = 8192, /* commands not yet in a batch; beyond: STATUS_BUSY */
-    WRITER_REFUSED_PER_SECOND = 10,
+    WRITER_WAITING_MAX = 8192,      /* commands not yet in a batch; beyond: STATUS_BUSY */
+    WRITER_REFUSED_PER_SECOND = 10, /* of one author … */
+    WRITER_REFUSED_MAX = 100,       /* … and of all */
 };
 
 /* writer_new restores the engine from the store and hands the outstanding effects to the cluster.
@@ -55,7 +56,7 @@ MUST_USE enum status writer_new(const struct writer_config *config, struct write
  * already now is answered at once, and kept for the audit by writer_refused. */
 void writer_command(struct writer *w, const struct input *command, writer_done *done, void *arg);
 /* writer_refused keeps for the audit that author's command `what` was refused; at most
- * WRITER_REFUSED_PER_SECOND, more are only counted. */
+ * WRITER_REFUSED_PER_SECOND of one author and WRITER_REFUSED_MAX of all, more are only counted. */
 void writer_refused(struct writer *w, struct str author, const struct origin *origin,
                     struct str what, const struct err *err);
 /* writer_now_ms: the engine's time (api/steady.h). */

@@ -268,6 +268,22 @@ TEST(what_is_refused_is_answered_at_once_and_kept_within_limits)
     int64_t kept = engine_state(w.engine)->seq - seq;
     /* a second may end in between */
     EXPECT(kept >= WRITER_REFUSED_PER_SECOND && kept <= 2 * WRITER_REFUSED_PER_SECOND);
+    /* who floods it does not hide what others are refused; all together have a limit too */
+    for (int i = 0; i < 3; i++) {
+        struct err err = {0};
+        struct origin origin = {0};
+        err_set(&err, STATUS_DENIED, "no");
+        seq = engine_state(w.engine)->seq;
+        for (int k = 0; k < (i < 2 ? 1 : 1000); k++) {
+            char author[16];
+            snprintf(author, sizeof author, "%d-%d", i, k);
+            writer_refused(w.writer, str_from_c(author), &origin, STR("try"), &err);
+        }
+        world_settle(&w);
+        kept = engine_state(w.engine)->seq - seq;
+        EXPECT(i < 2 ? kept == 1
+                     : kept >= WRITER_REFUSED_MAX / 2 && kept <= 2 * WRITER_REFUSED_MAX);
+    }
     world_done(&w);
 }
 
